@@ -1,0 +1,144 @@
+"""What each step can be told. Frozen, plain values, saved with the run before work starts."""
+
+import json
+from dataclasses import asdict, dataclass, fields
+from typing import Any, TypeVar
+
+BUNDLED_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+
+
+@dataclass(frozen=True)
+class ImportOptions:
+    """How a file of pairs or sentences is read.
+
+    kind: "pairs" (scored gold pairs), "unlabelled-pairs" or "sentences".
+    columns: names or 0-based positions (as text) of sentence 1, sentence 2 and score; None guesses.
+    task: "regression" or "classification"; None takes classification when all scores are 0 or 1.
+    split: put every row in this split; "" takes a split column when there is one, else `ratios`.
+    repeats: what happens to pairs that occur more than once: "keep", "mean", "first" or "drop".
+    """
+
+    kind: str = "pairs"
+    task: str | None = None
+    columns: tuple[str, ...] | None = None
+    split_column: str | None = None
+    group_column: str | None = None
+    score_range: tuple[float, float] | None = None
+    split: str = ""
+    ratios: tuple[float, float, float] = (80.0, 10.0, 10.0)
+    repeats: str = "keep"
+    limit: int | None = None
+    seed: int = 42
+
+
+@dataclass(frozen=True)
+class CrossEncoderOptions:
+    """How the labeler is trained. The paper used learning_rate 1e-5 and batch_size 16 on BERT-base."""
+
+    base: str = BUNDLED_MODEL
+    epochs: int = 6
+    max_steps: int | None = None
+    batch_size: int = 16
+    learning_rate: float = 5e-5
+    warmup_ratio: float = 0.1
+    weight_decay: float = 0.01
+    max_length: int = 128
+    seed: int = 42
+    device: str = "auto"
+
+
+@dataclass(frozen=True)
+class SampleOptions:
+    """How candidate pairs are chosen.
+
+    strategy: a name in `augsbert_core.sampling.SAMPLERS`. top_k, variant, k1 and b steer bm25; k1 and b
+    default to the variant's own values. n_pairs steers random.
+    use_unlabelled: sample from uploaded unlabelled sentences too, not from training sentences alone.
+    """
+
+    strategy: str = "bm25"
+    top_k: int = 5
+    variant: str = "okapi"
+    k1: float | None = None
+    b: float | None = None
+    n_pairs: int | None = None
+    use_unlabelled: bool = False
+    seed: int = 42
+
+
+@dataclass(frozen=True)
+class LabelOptions:
+    """Which labeler scores which candidate set. labeler: "run:ID" or a model name or folder."""
+
+    candidate_set_id: int
+    labeler: str
+    batch_size: int = 64
+    max_length: int | None = None
+    seed: int = 42
+    device: str = "auto"
+
+
+@dataclass(frozen=True)
+class BiEncoderOptions:
+    """How the bi-encoder is trained. The paper used learning_rate 2e-5, batch_size 16, mean pooling.
+
+    silver_set_id: train on gold + this silver set; None trains on gold only.
+    layers: keep only the first N transformer layers of the base; None keeps all.
+    schedule: "warmup" (linear warm-up and decay) or "constant".
+    """
+
+    base: str = BUNDLED_MODEL
+    layers: int | None = None
+    silver_set_id: int | None = None
+    epochs: int = 3
+    max_steps: int | None = None
+    batch_size: int = 16
+    learning_rate: float = 2e-5
+    schedule: str = "warmup"
+    warmup_ratio: float = 0.1
+    weight_decay: float = 0.01
+    max_length: int = 128
+    seed: int = 42
+    device: str = "auto"
+
+
+@dataclass(frozen=True)
+class EvaluateOptions:
+    """Which models are measured on which split.
+
+    targets: "run:ID", "jaccard", or "model:NAME" with an optional "@layers=N"; empty means all that the
+    compare table needs and that have not been measured on the present gold pairs.
+    """
+
+    targets: tuple[str, ...] = ()
+    split: str = "test"
+    seed: int = 42
+    device: str = "auto"
+
+
+Options = (
+    ImportOptions
+    | CrossEncoderOptions
+    | SampleOptions
+    | LabelOptions
+    | BiEncoderOptions
+    | EvaluateOptions
+)
+OptionsType = TypeVar("OptionsType")
+
+
+def to_json(options: Any) -> str:
+    """The options as JSON with sorted keys, so that equal options give equal text."""
+    return json.dumps(asdict(options), sort_keys=True)
+
+
+def from_json(options_class: type[OptionsType], text: str) -> OptionsType:
+    """The inverse of `to_json`; keys that this version does not know are left out."""
+    known = {field.name for field in fields(options_class)}  # type: ignore[arg-type]
+    stored = {key: value for key, value in json.loads(text).items() if key in known}
+    return options_class(
+        **{
+            key: tuple(value) if isinstance(value, list) else value
+            for key, value in stored.items()
+        }
+    )
