@@ -1,0 +1,129 @@
+"""Open the workspace: a folder with the database, the models and the logs.
+
+Connections are short: one per operation. WAL lets readers go on while one writer writes; a write takes
+BEGIN IMMEDIATE, so that two writers queue up (busy_timeout) instead of failing half-way.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from augsbert_core.errors import WorkbenchError
+from augsbert_core.storage.schema import migrate
+
+BUSY_SECONDS = 60.0
+"""How long a write waits for another one; the longest write, an import, takes seconds."""
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """Where everything of one user lives: `AUGSBERT_HOME`, default ./workspace."""
+
+    home: Path
+
+    @property
+    def database(self) -> Path:
+        return self.home / "workbench.db"
+
+    @property
+    def models(self) -> Path:
+        return self.home / "models"
+
+    @property
+    def logs(self) -> Path:
+        return self.home / "logs"
+
+    def run_folder(self, run_id: int) -> Path:
+        """Where a training run keeps its model and checkpoints."""
+        return self.models / f"run-{run_id}"
+
+
+def default_home() -> Path:
+    """The workspace folder that the environment names."""
+    return Path(os.environ.get("AUGSBERT_HOME", "workspace")).expanduser().resolve()
+
+
+def open_workspace(home: Path | None = None) -> Workspace:
+    """Create the folder and bring its database up to date; cheap when both are there already.
+
+    WorkbenchError: the folder cannot be written, or the database was made by a newer version.
+    """
+    workspace = Workspace(home or default_home())
+    try:
+        for folder in (workspace.home, workspace.models, workspace.logs):
+            folder.mkdir(parents=True, exist_ok=True)
+        with writing(workspace) as db:
+            migrate(db)
+    except (OSError, sqlite3.DatabaseError) as error:
+        raise WorkbenchError(
+            f"The workspace {workspace.home} cannot be used ({error}). "
+            "Choose another folder with AUGSBERT_HOME or --home."
+        ) from error
+    return workspace
+
+
+def _connect(workspace: Workspace) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        workspace.database, timeout=BUSY_SECONDS, isolation_level=None
+    )
+    connection.row_factory = sqlite3.Row
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA cache_size = -65536")
+    connection.execute("PRAGMA temp_store = MEMORY")
+    return connection
+
+
+@contextmanager
+def reading(workspace: Workspace) -> Iterator[Database]:
+    """A short connection for reading; every statement in it sees one state of the database."""
+    with closing(_connect(workspace)) as connection:
+        connection.execute("BEGIN")
+        yield Database(connection, execute_plugins=False)
+        connection.execute("ROLLBACK")
+
+
+@contextmanager
+def writing(workspace: Workspace) -> Iterator[Database]:
+    """One write transaction: all of it is kept, or, when the block raises, none of it."""
+    with closing(_connect(workspace)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield Database(connection, execute_plugins=False)
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
+
+
+def backup(workspace: Workspace, target: Path) -> None:
+    """Copy the database to `target` while others go on using it (SQLite's online backup).
+
+    WorkbenchError: target exists or cannot be written.
+    """
+    if target.exists():
+        raise WorkbenchError(
+            f"{target} exists already. Name a new file for the backup."
+        )
+    try:
+        with (
+            closing(_connect(workspace)) as source,
+            closing(sqlite3.connect(target)) as copy,
+        ):
+            source.backup(copy)
+    except (OSError, sqlite3.OperationalError) as error:
+        raise WorkbenchError(
+            f"The backup {target} cannot be written ({error})."
+        ) from error
+
+
+def now() -> str:
+    """The present moment as the database stores it: UTC, ISO 8601, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,0 +1,213 @@
+"""Projects: create, rename, delete, and count what each one holds."""
+
+import sqlite3
+from dataclasses import dataclass
+
+from augsbert_core.errors import WorkbenchError
+from augsbert_core.pairs import TASKS, ScoreRange
+from augsbert_core.storage.database import Workspace, now, reading, writing
+from augsbert_core.storage.records import Project, record
+
+
+def create_project(
+    workspace: Workspace,
+    name: str,
+    *,
+    task: str = "regression",
+    score_range: ScoreRange | None = None,
+    student_layers: int | None = None,
+    is_sample: bool = False,
+) -> Project:
+    """Add an empty project. WorkbenchError: the name is empty, too long or taken."""
+    if task not in TASKS:
+        raise ValueError(f"task must be one of {TASKS}, not {task!r}")
+    scale = score_range or ScoreRange(0.0, 1.0)
+    row = (
+        _checked_name(name),
+        task,
+        scale.low,
+        scale.high,
+        student_layers,
+        is_sample,
+        now(),
+    )
+    try:
+        with writing(workspace) as db:
+            cursor = db.execute(
+                "INSERT INTO project (name, task, score_low, score_high, student_layers, is_sample,"
+                " created_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                row,
+            )
+            project_id = cursor.lastrowid
+    except sqlite3.IntegrityError:
+        raise _name_taken(name) from None
+    assert project_id is not None  # noqa: S101 (for the type checker; SQLite always gives a row id)
+    return get_project(workspace, project_id)
+
+
+def get_project(workspace: Workspace, project_id: int) -> Project:
+    """The project with this id. WorkbenchError when it is gone."""
+    with reading(workspace) as db:
+        row = db.execute("SELECT * FROM project WHERE id = ?", [project_id]).fetchone()
+    if row is None:
+        raise WorkbenchError(
+            f"Project {project_id} does not exist (any more). Choose another one."
+        )
+    return record(Project, row)
+
+
+def find_project(workspace: Workspace, name: str) -> Project | None:
+    """The project with this name, upper and lower case alike, or None."""
+    with reading(workspace) as db:
+        row = db.execute(
+            "SELECT * FROM project WHERE name = ?", [name.strip()]
+        ).fetchone()
+    return record(Project, row) if row else None
+
+
+def project_named(workspace: Workspace, name: str) -> Project:
+    """The project with this name. WorkbenchError that lists the projects there are."""
+    project = find_project(workspace, name)
+    if project is None:
+        names = (
+            ", ".join(repr(other.name) for other in list_projects(workspace))
+            or "none yet"
+        )
+        raise WorkbenchError(
+            f"There is no project {name!r}. Projects in this workspace: {names}."
+        )
+    return project
+
+
+def list_projects(workspace: Workspace) -> list[Project]:
+    """All projects, by name."""
+    with reading(workspace) as db:
+        return [
+            record(Project, row)
+            for row in db.execute("SELECT * FROM project ORDER BY name COLLATE NOCASE")
+        ]
+
+
+def rename_project(workspace: Workspace, project_id: int, name: str) -> None:
+    """Give a project another name. WorkbenchError: empty, too long or taken."""
+    try:
+        with writing(workspace) as db:
+            db.execute(
+                "UPDATE project SET name = ? WHERE id = ?",
+                [_checked_name(name), project_id],
+            )
+    except sqlite3.IntegrityError:
+        raise _name_taken(name) from None
+
+
+def set_task(
+    workspace: Workspace, project_id: int, *, task: str, score_range: ScoreRange
+) -> None:
+    """Say what the project's scores mean, before the first gold pair comes in."""
+    with writing(workspace) as db:
+        db.execute(
+            "UPDATE project SET task = ?, score_low = ?, score_high = ? WHERE id = ?",
+            [task, score_range.low, score_range.high, project_id],
+        )
+
+
+def delete_project(workspace: Workspace, project_id: int) -> list[int]:
+    """Remove a project with all that belongs to it; returns its run ids, whose folders may go too.
+
+    WorkbenchError: one of its jobs is still at work.
+    """
+    with writing(workspace) as db:
+        active = db.execute(
+            "SELECT count(*) FROM job WHERE project_id = ? AND state IN ('running', 'cancelling')",
+            [project_id],
+        ).fetchone()[0]
+        if active:
+            raise WorkbenchError(
+                "A job of this project is still running. Cancel it on the Jobs page, then delete."
+            )
+        run_ids = [
+            row[0]
+            for row in db.execute(
+                "SELECT id FROM run WHERE project_id = ?", [project_id]
+            )
+        ]
+        # Children first: cascading from the project would check every sentence against every pair.
+        for table, owner in (
+            ("silver_pair", "silver_set"),
+            ("candidate_pair", "candidate_set"),
+        ):
+            db.execute(
+                f"DELETE FROM {table} WHERE {owner}_id IN"
+                f" (SELECT id FROM {owner} WHERE project_id = ?)",
+                [project_id],
+            )
+        for table in ("silver_set", "candidate_set", "gold_pair", "run", "sentence"):
+            db.execute(f"DELETE FROM {table} WHERE project_id = ?", [project_id])
+        db.execute("DELETE FROM project WHERE id = ?", [project_id])
+    return run_ids
+
+
+@dataclass(frozen=True)
+class ProjectCounts:
+    """How far a project has come, for the checklist on the Start page."""
+
+    train: int
+    dev: int
+    test: int
+    unlabelled_sentences: int
+    cross_encoders: int
+    candidate_sets: int
+    silver_sets: int
+    silver_pairs: int
+    corrections: int
+    bi_encoders: int
+    augmented_bi_encoders: int
+    evaluations: int
+
+    @property
+    def gold(self) -> int:
+        return self.train + self.dev + self.test
+
+
+def count_project(workspace: Workspace, project_id: int) -> ProjectCounts:
+    """Count the rows of one project."""
+    with reading(workspace) as db:
+        row = db.execute(COUNT_SQL, {"project": project_id}).fetchone()
+    return ProjectCounts(**dict(row))
+
+
+COUNT_SQL = """
+SELECT
+  (SELECT count(*) FROM gold_pair WHERE project_id = :project AND split = 'train') AS train,
+  (SELECT count(*) FROM gold_pair WHERE project_id = :project AND split = 'dev') AS dev,
+  (SELECT count(*) FROM gold_pair WHERE project_id = :project AND split = 'test') AS test,
+  (SELECT count(*) FROM sentence WHERE project_id = :project AND is_unlabelled) AS unlabelled_sentences,
+  (SELECT count(*) FROM run WHERE project_id = :project AND step = 'train-cross-encoder'
+     AND state = 'done') AS cross_encoders,
+  (SELECT count(*) FROM candidate_set WHERE project_id = :project) AS candidate_sets,
+  (SELECT count(*) FROM silver_set JOIN run ON run.id = run_id
+     WHERE silver_set.project_id = :project AND run.state = 'done') AS silver_sets,
+  (SELECT count(*) FROM silver_pair WHERE silver_set_id IN
+     (SELECT id FROM silver_set WHERE project_id = :project)) AS silver_pairs,
+  (SELECT count(*) FROM silver_pair WHERE status = 'corrected' AND silver_set_id IN
+     (SELECT id FROM silver_set WHERE project_id = :project)) AS corrections,
+  (SELECT count(*) FROM run WHERE project_id = :project AND step = 'train-bi-encoder'
+     AND state = 'done') AS bi_encoders,
+  (SELECT count(*) FROM run WHERE project_id = :project AND step = 'train-bi-encoder'
+     AND state = 'done' AND json_extract(options, '$.silver_set_id') IS NOT NULL)
+     AS augmented_bi_encoders,
+  (SELECT count(*) FROM evaluation WHERE project_id = :project) AS evaluations
+"""
+
+
+def _checked_name(name: str) -> str:
+    name = " ".join(name.split())
+    if not name or len(name) > 80:
+        raise WorkbenchError("A project needs a name of 1 to 80 characters.")
+    return name
+
+
+def _name_taken(name: str) -> WorkbenchError:
+    return WorkbenchError(
+        f"There is a project named {name.strip()!r} already. Choose another name."
+    )

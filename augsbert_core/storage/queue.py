@@ -1,0 +1,232 @@
+"""The job queue in the database: who runs, who waits, who asked to stop.
+
+Every change of state is one guarded UPDATE in a write transaction, so that two windows, a worker and
+the command line cannot both win.
+"""
+
+from sqlite_utils import Database
+
+from augsbert_core.errors import WorkbenchError
+from augsbert_core.storage.database import Workspace, now, reading, writing
+from augsbert_core.storage.records import Job, record
+
+ACTIVE = ("queued", "running", "cancelling")
+RESUMABLE = ("interrupted", "failed", "cancelled")
+
+
+def add_job(
+    workspace: Workspace,
+    project_id: int,
+    run_id: int,
+    step: str,
+    device: str,
+    *,
+    in_foreground: bool = False,
+    host: str | None = None,
+    pid: int | None = None,
+    pid_started: float | None = None,
+) -> int:
+    """Queue a job for a run. A foreground job names the process that waits to carry it out itself."""
+    with writing(workspace) as db:
+        cursor = db.execute(
+            "INSERT INTO job (project_id, run_id, step, device, in_foreground, host, pid, pid_started,"
+            " message, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'Waiting for its turn', ?)",
+            [
+                project_id,
+                run_id,
+                step,
+                device,
+                in_foreground,
+                host,
+                pid,
+                pid_started,
+                now(),
+            ],
+        )
+        return int(cursor.lastrowid or 0)
+
+
+def get_job(workspace: Workspace, job_id: int) -> Job:
+    """The job with this id. WorkbenchError when there is none."""
+    with reading(workspace) as db:
+        row = db.execute("SELECT * FROM job WHERE id = ?", [job_id]).fetchone()
+    if row is None:
+        raise WorkbenchError(f"There is no job {job_id} (any more).")
+    return record(Job, row)
+
+
+def list_jobs(
+    workspace: Workspace, project_id: int | None = None, limit: int = 100
+) -> list[Job]:
+    """Jobs, newest first."""
+    with reading(workspace) as db:
+        rows = db.execute(
+            "SELECT * FROM job WHERE :project IS NULL OR project_id = :project"
+            " ORDER BY id DESC LIMIT :limit",
+            {"project": project_id, "limit": limit},
+        )
+        return [record(Job, row) for row in rows]
+
+
+def active_jobs(workspace: Workspace) -> list[Job]:
+    """Jobs of all projects that run or wait, oldest first."""
+    with reading(workspace) as db:
+        rows = db.execute(
+            "SELECT * FROM job WHERE state IN ('queued', 'running', 'cancelling') ORDER BY id"
+        )
+        return [record(Job, row) for row in rows]
+
+
+CLAIM_SQL = """
+UPDATE job SET state = 'running', attempt = attempt + 1, host = :host, pid = :pid,
+  pid_started = :pid_started, heartbeat = :now, started_at = :now, finished_at = NULL,
+  error = NULL, details = NULL, message = 'Starting'
+WHERE id = :job AND state = 'queued'
+  AND NOT EXISTS (SELECT 1 FROM job AS other WHERE other.device = job.device
+    AND other.state IN ('running', 'cancelling'))
+  AND NOT EXISTS (SELECT 1 FROM job AS earlier WHERE earlier.device = job.device
+    AND earlier.state = 'queued' AND earlier.id < job.id)
+"""
+
+
+def claim_job(
+    workspace: Workspace, job_id: int, *, host: str, pid: int, pid_started: float
+) -> bool:
+    """Take a queued job if its device is free and no earlier job waits for it; True when it is ours."""
+    values = {
+        "job": job_id,
+        "host": host,
+        "pid": pid,
+        "pid_started": pid_started,
+        "now": now(),
+    }
+    with writing(workspace) as db:
+        claimed = db.execute(CLAIM_SQL, values).rowcount == 1
+        if claimed:
+            _set_run_state(db, job_id, "started")
+    return claimed
+
+
+def next_background_jobs(workspace: Workspace) -> list[Job]:
+    """For each free device, the first job in its queue, unless that one waits in the foreground."""
+    with reading(workspace) as db:
+        rows = db.execute(
+            "SELECT * FROM job WHERE id IN (SELECT min(id) FROM job WHERE state = 'queued' GROUP BY device)"
+            " AND NOT in_foreground"
+            " AND device NOT IN (SELECT device FROM job WHERE state IN ('running', 'cancelling'))"
+        )
+        return [record(Job, row) for row in rows]
+
+
+def beat(workspace: Workspace, job_id: int) -> str:
+    """Say that the worker lives; returns the job's state, in which it finds a wish to stop."""
+    with writing(workspace) as db:
+        db.execute("UPDATE job SET heartbeat = ? WHERE id = ?", [now(), job_id])
+        row = db.execute("SELECT state FROM job WHERE id = ?", [job_id]).fetchone()
+    return str(row[0]) if row else "cancelling"
+
+
+def set_progress(
+    workspace: Workspace, job_id: int, fraction: float, message: str
+) -> None:
+    """Record how far a running job has come."""
+    with writing(workspace) as db:
+        db.execute(
+            "UPDATE job SET progress = ?, message = ?, heartbeat = ? WHERE id = ?",
+            [min(max(fraction, 0.0), 1.0), message, now(), job_id],
+        )
+
+
+def set_log(workspace: Workspace, job_id: int, log_path: str) -> None:
+    """Record where the worker writes its log."""
+    with writing(workspace) as db:
+        db.execute("UPDATE job SET log_path = ? WHERE id = ?", [log_path, job_id])
+
+
+def finish_job(
+    workspace: Workspace,
+    job_id: int,
+    state: str,
+    *,
+    message: str,
+    error: str | None = None,
+    details: str | None = None,
+) -> None:
+    """Close a job and its run. state: done, failed, cancelled or interrupted.
+
+    A job that is no longer running (another process declared it interrupted) is left as it is.
+    """
+    with writing(workspace) as db:
+        closed = db.execute(
+            "UPDATE job SET state = :state, message = :message, error = :error, details = :details,"
+            " finished_at = :now, progress = CASE WHEN :state = 'done' THEN 1 ELSE progress END"
+            " WHERE id = :job AND state IN ('queued', 'running', 'cancelling')",
+            {
+                "job": job_id,
+                "state": state,
+                "message": message,
+                "error": error,
+                "details": details,
+                "now": now(),
+            },
+        ).rowcount
+        if closed:
+            _set_run_state(db, job_id, state)
+
+
+def ask_to_cancel(workspace: Workspace, job_id: int) -> None:
+    """Cancel a job: at once while it waits, at its next step while it runs; nothing once it has ended."""
+    with writing(workspace) as db:
+        waiting = db.execute(
+            "UPDATE job SET state = 'cancelled', message = 'Cancelled before it began', finished_at = ?"
+            " WHERE id = ? AND state = 'queued'",
+            [now(), job_id],
+        ).rowcount
+        if waiting:
+            _set_run_state(db, job_id, "cancelled")
+        db.execute(
+            "UPDATE job SET state = 'cancelling', message = 'Stopping' WHERE id = ? AND state = 'running'",
+            [job_id],
+        )
+
+
+def queue_again(
+    workspace: Workspace, job_id: int, *, in_foreground: bool = False
+) -> None:
+    """Queue an interrupted, failed or cancelled job once more; it continues where it stopped.
+
+    WorkbenchError: the job is at work, waiting or done.
+    """
+    with writing(workspace) as db:
+        queued = db.execute(
+            "UPDATE job SET state = 'queued', message = 'Waiting for its turn', error = NULL,"
+            " details = NULL, finished_at = NULL, in_foreground = ? WHERE id = ?"
+            " AND state IN ('interrupted', 'failed', 'cancelled')",
+            [in_foreground, job_id],
+        ).rowcount
+        if not queued:
+            raise WorkbenchError(
+                f"Job {job_id} cannot be resumed: only an interrupted, failed or cancelled one can."
+            )
+        _set_run_state(db, job_id, "started")
+
+
+def delete_job(workspace: Workspace, job_id: int) -> int | None:
+    """Remove a job that has ended without a result, with its run; returns the run's id, None if refused."""
+    with writing(workspace) as db:
+        row = db.execute(
+            "SELECT run_id FROM job WHERE id = ? AND state IN ('interrupted', 'failed', 'cancelled')",
+            [job_id],
+        ).fetchone()
+        if row is None:
+            return None
+        db.execute("DELETE FROM run WHERE id = ?", [row[0]])
+        return int(row[0])
+
+
+def _set_run_state(db: Database, job_id: int, state: str) -> None:
+    finished = None if state == "started" else now()
+    db.execute(
+        "UPDATE run SET state = ?, finished_at = ? WHERE id = (SELECT run_id FROM job WHERE id = ?)",
+        [state, finished, job_id],
+    )

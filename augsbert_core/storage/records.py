@@ -1,0 +1,125 @@
+"""Rows that other rooms hold in their hands, as frozen dataclasses."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+from augsbert_core.pairs import ScoreRange
+
+RecordType = TypeVar("RecordType")
+
+JSON_COLUMNS = {"metrics", "versions", "notices"}
+
+
+@dataclass(frozen=True)
+class Project:
+    """One task with its gold pairs. student_layers: the default for new bi-encoders, None keeps all."""
+
+    id: int
+    name: str
+    task: str
+    score_low: float
+    score_high: float
+    student_layers: int | None
+    is_sample: bool
+    created_at: str
+
+    @property
+    def score_range(self) -> ScoreRange:
+        return ScoreRange(self.score_low, self.score_high)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One execution of one step: what it was told, on which data, and what came out."""
+
+    id: int
+    project_id: int
+    step: str
+    name: str
+    options: str
+    seed: int
+    state: str
+    data_hash: str | None
+    device: str | None
+    metrics: dict[str, Any]
+    versions: dict[str, Any]
+    model_path: str | None
+    created_at: str
+    finished_at: str | None
+
+
+@dataclass(frozen=True)
+class Job:
+    """The queue entry that carries out a run."""
+
+    id: int
+    project_id: int
+    run_id: int
+    step: str
+    device: str
+    state: str
+    in_foreground: bool
+    progress: float
+    message: str
+    error: str | None
+    details: str | None
+    attempt: int
+    host: str | None
+    pid: int | None
+    pid_started: float | None
+    heartbeat: str | None
+    log_path: str | None
+    created_at: str
+    started_at: str | None
+    finished_at: str | None
+
+
+@dataclass(frozen=True)
+class CandidateSet:
+    """Sampled pairs that wait for a labeler."""
+
+    id: int
+    project_id: int
+    run_id: int
+    strategy: str
+    corpus_size: int
+    n_pairs: int
+    notices: list[str]
+    created_at: str
+
+
+@dataclass(frozen=True)
+class SilverSet:
+    """One labelling run. n_pairs: scored so far; n_candidates: to be scored in all."""
+
+    id: int
+    project_id: int
+    run_id: int
+    candidate_set_id: int
+    labeler: str
+    labeler_run_id: int | None
+    created_at: str
+    strategy: str
+    n_candidates: int
+    n_pairs: int
+    state: str
+
+    @property
+    def is_complete(self) -> bool:
+        return self.state == "done"
+
+
+def record(record_class: type[RecordType], row: Mapping[str, Any]) -> RecordType:
+    """Build a record from the columns of a row that it has fields for."""
+    names = [field.name for field in fields(record_class)]  # type: ignore[arg-type]
+    values = {
+        name: json.loads(row[name]) if name in JSON_COLUMNS else row[name]
+        for name in names
+        if name in row.keys()  # noqa: SIM118 (sqlite3.Row tests values with `in`)
+    }
+    for name in ("is_sample", "in_foreground"):
+        if name in values:
+            values[name] = bool(values[name])
+    return record_class(**values)

@@ -1,0 +1,202 @@
+"""Runs, their step-wise metrics, and evaluations."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sqlite_utils import Database
+
+from augsbert_core.errors import WorkbenchError
+from augsbert_core.storage.database import Workspace, now, reading, writing
+from augsbert_core.storage.records import Run
+from augsbert_core.storage.records import record as record_of
+
+
+def add_run(
+    workspace: Workspace, project_id: int, step: str, name: str, options: str, seed: int
+) -> int:
+    """Record what a step is told before it begins; returns the run's id. options: JSON."""
+    with writing(workspace) as db:
+        return insert_run(db, project_id, step, name, options, seed)
+
+
+def insert_run(db: Database, project_id: int, step: str, name: str, options: str, seed: int) -> int:
+    """`add_run` inside a transaction that writes more than the run."""
+    cursor = db.execute(
+        "INSERT INTO run (project_id, step, name, options, seed, created_at)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        [project_id, step, name, options, seed, now()],
+    )
+    return int(cursor.lastrowid or 0)
+
+
+def insert_finished_run(
+    db: Database, project_id: int, record: "ImportRecord", metrics: Mapping[str, Any]
+) -> int:
+    """The run of an import, done at the moment its rows are written; returns its id."""
+    run_id = insert_run(db, project_id, "import", record.name, record.options, record.seed)
+    db.execute(
+        "UPDATE run SET state = 'done', finished_at = ?, data_hash = ?, metrics = ? WHERE id = ?",
+        [now(), record.content_hash, json.dumps(metrics), run_id],
+    )
+    return run_id
+
+
+@dataclass(frozen=True)
+class ImportRecord:
+    """What is kept of an import besides its rows. content_hash: of the file's bytes."""
+
+    name: str
+    options: str
+    seed: int
+    content_hash: str
+
+
+def find_import(workspace: Workspace, project_id: int, content_hash: str) -> Run | None:
+    """The import of a file with the same bytes into this project, if there was one."""
+    with reading(workspace) as db:
+        row = db.execute(
+            "SELECT * FROM run WHERE project_id = ? AND step = 'import' AND data_hash = ?",
+            [project_id, content_hash],
+        ).fetchone()
+    return record_of(Run, row) if row else None
+
+
+def get_run(workspace: Workspace, run_id: int) -> Run:
+    """The run with this id. WorkbenchError when there is none."""
+    with reading(workspace) as db:
+        row = db.execute("SELECT * FROM run WHERE id = ?", [run_id]).fetchone()
+    if row is None:
+        raise WorkbenchError(f"There is no run {run_id}. `augsbert jobs` lists the runs there are.")
+    return record_of(Run, row)
+
+
+def list_runs(
+    workspace: Workspace,
+    project_id: int,
+    step: str | None = None,
+    state: str | None = "done",
+) -> list[Run]:
+    """The runs of a project, newest first; state None lists all."""
+    with reading(workspace) as db:
+        rows = db.execute(
+            "SELECT * FROM run WHERE project_id = :project"
+            " AND (:step IS NULL OR step = :step) AND (:state IS NULL OR state = :state)"
+            " ORDER BY id DESC",
+            {"project": project_id, "step": step, "state": state},
+        )
+        return [record_of(Run, row) for row in rows]
+
+
+def update_run(
+    workspace: Workspace,
+    run_id: int,
+    *,
+    data_hash: str | None = None,
+    device: str | None = None,
+    metrics: Mapping[str, Any] | None = None,
+    versions: Mapping[str, str] | None = None,
+    model_path: str | None = None,
+) -> None:
+    """Add what became known while the run was at work; metrics are merged, the rest is set once given."""
+    with writing(workspace) as db:
+        db.execute(
+            "UPDATE run SET data_hash = coalesce(?, data_hash), device = coalesce(?, device),"
+            " versions = coalesce(?, versions), model_path = coalesce(?, model_path),"
+            " metrics = json_patch(metrics, ?) WHERE id = ?",
+            [
+                data_hash,
+                device,
+                json.dumps(versions) if versions is not None else None,
+                model_path,
+                json.dumps(metrics or {}),
+                run_id,
+            ],
+        )
+
+
+def add_metrics(
+    workspace: Workspace, run_id: int, points: Iterable[tuple[str, int, float]]
+) -> None:
+    """Append (name, step, value) points to a run's curves; a repeated step overwrites."""
+    with writing(workspace) as db:
+        db.conn.executemany(
+            "INSERT OR REPLACE INTO metric (run_id, name, step, value) VALUES (?, ?, ?, ?)",
+            [(run_id, name, step, value) for name, step, value in points],
+        )
+
+
+def read_metrics(workspace: Workspace, run_id: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """A run's curves: name → (steps, values)."""
+    with reading(workspace) as db:
+        rows = db.execute(
+            "SELECT name, step, value FROM metric WHERE run_id = ? ORDER BY name, step",
+            [run_id],
+        ).fetchall()
+    curves: dict[str, list[tuple[int, float]]] = {}
+    for name, step, value in rows:
+        curves.setdefault(name, []).append((step, value))
+    return {
+        name: (
+            np.array([step for step, _ in points]),
+            np.array([value for _, value in points]),
+        )
+        for name, points in curves.items()
+    }
+
+
+def add_evaluation(
+    workspace: Workspace,
+    project_id: int,
+    run_id: int,
+    *,
+    target: str,
+    target_run_id: int | None,
+    split: str,
+    metric: str,
+    value: float | None,
+    interval: tuple[float, float] | None,
+    threshold: float | None,
+    seconds: float,
+    data_hash: str,
+    predictions: np.ndarray,
+) -> None:
+    """Store one model's score on one split of the present gold pairs; measuring again replaces it."""
+    low, high = interval or (None, None)
+    with writing(workspace) as db:
+        db.execute(
+            "INSERT OR REPLACE INTO evaluation (project_id, run_id, target, target_run_id, split, metric,"
+            " value, low, high, threshold, n_pairs, seconds, data_hash, predictions, created_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                project_id,
+                run_id,
+                target,
+                target_run_id,
+                split,
+                metric,
+                value,
+                low,
+                high,
+                threshold,
+                len(predictions),
+                seconds,
+                data_hash,
+                predictions.astype("<f4").tobytes(),
+                now(),
+            ],
+        )
+
+
+def list_evaluations(workspace: Workspace, project_id: int, split: str) -> list[dict[str, Any]]:
+    """All evaluations on a split, oldest first, with `predictions` as an array in gold order."""
+    with reading(workspace) as db:
+        rows = db.execute(
+            "SELECT * FROM evaluation WHERE project_id = ? AND split = ? ORDER BY id",
+            [project_id, split],
+        ).fetchall()
+    return [
+        {**dict(row), "predictions": np.frombuffer(row["predictions"], dtype="<f4")} for row in rows
+    ]

@@ -1,0 +1,222 @@
+"""The tables, as named migrations that are each applied once.
+
+Never edit a migration that has been released: add one.
+"""
+
+from sqlite_utils import Database, Migrations
+
+from augsbert_core.errors import WorkbenchError
+
+migrations = Migrations("augsbert")
+
+
+@migrations()
+def foundation(db: Database) -> None:
+    """Projects, sentences, gold, candidates, silver, runs, jobs and the log of human edits."""
+    for statement in FOUNDATION.split(";\n\n"):
+        db.execute(statement)
+
+
+def migrate(db: Database) -> None:
+    """Apply what is pending, inside the caller's transaction; refuse a database from the future."""
+    applied = {migration.name for migration in migrations.applied(db)}
+    unknown = applied - {migration.name for migration in migrations._migrations}
+    if unknown:
+        raise WorkbenchError(
+            "This workspace was made by a newer version of the workbench "
+            f"(it knows {', '.join(sorted(unknown))}). Update the workbench, or choose another workspace."
+        )
+    if migrations.pending(db):
+        migrations.apply(db)
+
+
+# Pairs refer to sentences without a foreign key: SQLite would scan every pair table for each sentence
+# that goes, and sentences go in two places only (a project's deletion, an import taken back).
+FOUNDATION = """
+CREATE TABLE project (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE COLLATE NOCASE,
+    task TEXT NOT NULL CHECK (task IN ('regression', 'classification')),
+    score_low REAL NOT NULL,
+    score_high REAL NOT NULL,
+    student_layers INTEGER,
+    is_sample INTEGER NOT NULL DEFAULT 0,
+    created_at TEXT NOT NULL
+);
+
+CREATE TABLE sentence (
+    id INTEGER PRIMARY KEY,
+    project_id INTEGER NOT NULL REFERENCES project ON DELETE CASCADE,
+    key TEXT NOT NULL,
+    text TEXT NOT NULL,
+    unlabelled_run_id INTEGER REFERENCES run ON DELETE SET NULL,
+    is_unlabelled INTEGER GENERATED ALWAYS AS (unlabelled_run_id IS NOT NULL) VIRTUAL,
+    UNIQUE (project_id, key)
+);
+
+CREATE INDEX sentence_by_import ON sentence (unlabelled_run_id);
+
+CREATE TABLE run (
+    id INTEGER PRIMARY KEY,
+    project_id INTEGER NOT NULL REFERENCES project ON DELETE CASCADE,
+    step TEXT NOT NULL,
+    name TEXT NOT NULL,
+    options TEXT NOT NULL,
+    seed INTEGER NOT NULL,
+    state TEXT NOT NULL DEFAULT 'started'
+        CHECK (state IN ('started', 'done', 'failed', 'cancelled', 'interrupted')),
+    data_hash TEXT,
+    device TEXT,
+    metrics TEXT NOT NULL DEFAULT '{}',
+    versions TEXT NOT NULL DEFAULT '{}',
+    model_path TEXT,
+    created_at TEXT NOT NULL,
+    finished_at TEXT
+);
+
+CREATE INDEX run_by_project ON run (project_id, step);
+
+CREATE TABLE gold_pair (
+    id INTEGER PRIMARY KEY,
+    project_id INTEGER NOT NULL REFERENCES project ON DELETE CASCADE,
+    run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+    sentence1_id INTEGER NOT NULL,
+    sentence2_id INTEGER NOT NULL,
+    swapped INTEGER NOT NULL DEFAULT 0,
+    score REAL NOT NULL CHECK (score BETWEEN 0 AND 1),
+    raw_score REAL NOT NULL,
+    split TEXT NOT NULL CHECK (split IN ('train', 'dev', 'test')),
+    group_name TEXT NOT NULL DEFAULT '',
+    source_file TEXT NOT NULL,
+    source_line INTEGER NOT NULL,
+    CHECK (sentence1_id <= sentence2_id)
+);
+
+CREATE INDEX gold_pair_by_split ON gold_pair (project_id, split, score);
+
+CREATE INDEX gold_pair_by_pair ON gold_pair (project_id, sentence1_id, sentence2_id);
+
+CREATE INDEX gold_pair_by_run ON gold_pair (run_id);
+
+CREATE TABLE candidate_set (
+    id INTEGER PRIMARY KEY,
+    project_id INTEGER NOT NULL REFERENCES project ON DELETE CASCADE,
+    run_id INTEGER NOT NULL UNIQUE REFERENCES run ON DELETE CASCADE,
+    strategy TEXT NOT NULL,
+    corpus_size INTEGER NOT NULL,
+    n_pairs INTEGER NOT NULL,
+    notices TEXT NOT NULL DEFAULT '[]',
+    created_at TEXT NOT NULL
+);
+
+CREATE TABLE candidate_pair (
+    candidate_set_id INTEGER NOT NULL REFERENCES candidate_set ON DELETE CASCADE,
+    sentence1_id INTEGER NOT NULL,
+    sentence2_id INTEGER NOT NULL,
+    rank INTEGER,
+    sampler_score REAL,
+    PRIMARY KEY (candidate_set_id, sentence1_id, sentence2_id),
+    CHECK (sentence1_id < sentence2_id)
+) WITHOUT ROWID;
+
+CREATE TABLE silver_set (
+    id INTEGER PRIMARY KEY,
+    project_id INTEGER NOT NULL REFERENCES project ON DELETE CASCADE,
+    run_id INTEGER NOT NULL UNIQUE REFERENCES run ON DELETE CASCADE,
+    candidate_set_id INTEGER NOT NULL REFERENCES candidate_set ON DELETE CASCADE,
+    labeler TEXT NOT NULL,
+    labeler_run_id INTEGER REFERENCES run ON DELETE SET NULL,
+    created_at TEXT NOT NULL
+);
+
+CREATE TABLE silver_pair (
+    id INTEGER PRIMARY KEY,
+    silver_set_id INTEGER NOT NULL REFERENCES silver_set ON DELETE CASCADE,
+    sentence1_id INTEGER NOT NULL,
+    sentence2_id INTEGER NOT NULL,
+    rank INTEGER,
+    sampler_score REAL,
+    score REAL NOT NULL CHECK (score BETWEEN 0 AND 1),
+    raw_score REAL NOT NULL,
+    correction REAL CHECK (correction BETWEEN 0 AND 1),
+    status TEXT NOT NULL DEFAULT 'unreviewed'
+        CHECK (status IN ('unreviewed', 'corrected', 'accepted', 'rejected', 'flagged')),
+    final_score REAL GENERATED ALWAYS AS (coalesce(correction, score)) VIRTUAL,
+    UNIQUE (silver_set_id, sentence1_id, sentence2_id),
+    CHECK (sentence1_id < sentence2_id)
+);
+
+CREATE INDEX silver_pair_by_score ON silver_pair (silver_set_id, final_score);
+
+CREATE INDEX silver_pair_by_status ON silver_pair (silver_set_id, status, final_score);
+
+CREATE INDEX silver_pair_by_rank ON silver_pair (silver_set_id, rank, final_score);
+
+CREATE TABLE evaluation (
+    id INTEGER PRIMARY KEY,
+    project_id INTEGER NOT NULL REFERENCES project ON DELETE CASCADE,
+    run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+    target TEXT NOT NULL,
+    target_run_id INTEGER REFERENCES run ON DELETE CASCADE,
+    split TEXT NOT NULL,
+    metric TEXT NOT NULL,
+    value REAL,
+    low REAL,
+    high REAL,
+    threshold REAL,
+    n_pairs INTEGER NOT NULL,
+    seconds REAL NOT NULL,
+    data_hash TEXT NOT NULL,
+    predictions BLOB NOT NULL,
+    created_at TEXT NOT NULL,
+    UNIQUE (project_id, target, split, metric, data_hash)
+);
+
+CREATE TABLE metric (
+    run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    step INTEGER NOT NULL,
+    value REAL NOT NULL,
+    PRIMARY KEY (run_id, name, step)
+) WITHOUT ROWID;
+
+CREATE TABLE job (
+    id INTEGER PRIMARY KEY,
+    project_id INTEGER NOT NULL REFERENCES project ON DELETE CASCADE,
+    run_id INTEGER NOT NULL UNIQUE REFERENCES run ON DELETE CASCADE,
+    step TEXT NOT NULL,
+    device TEXT NOT NULL,
+    state TEXT NOT NULL DEFAULT 'queued' CHECK (state IN
+        ('queued', 'running', 'cancelling', 'cancelled', 'failed', 'interrupted', 'done')),
+    in_foreground INTEGER NOT NULL DEFAULT 0,
+    progress REAL NOT NULL DEFAULT 0,
+    message TEXT NOT NULL DEFAULT '',
+    error TEXT,
+    details TEXT,
+    attempt INTEGER NOT NULL DEFAULT 0,
+    host TEXT,
+    pid INTEGER,
+    pid_started REAL,
+    heartbeat TEXT,
+    log_path TEXT,
+    created_at TEXT NOT NULL,
+    started_at TEXT,
+    finished_at TEXT
+);
+
+CREATE INDEX job_by_state ON job (state, device);
+
+CREATE TABLE event (
+    id INTEGER PRIMARY KEY,
+    project_id INTEGER NOT NULL REFERENCES project ON DELETE CASCADE,
+    at TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    subject_id INTEGER NOT NULL,
+    before TEXT,
+    after TEXT
+);
+
+CREATE INDEX event_by_subject ON event (subject, subject_id)
+"""
