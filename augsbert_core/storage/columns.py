@@ -1,0 +1,245 @@
+"""Which column of a table holds what: by the names in its header, by its shape, or as told."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from augsbert_core.errors import WorkbenchError
+from augsbert_core.storage.column_names import (
+    GROUP_NAMES,
+    PAIR_NAMES,
+    SCORE_NAMES,
+    SENTENCE_NAMES,
+    SPLIT_NAMES,
+    is_number,
+    tidy,
+)
+from augsbert_core.storage.reading import Table
+
+# What `--columns` names, in order, for each kind of content.
+KINDS = {
+    "pairs": ("sentence 1", "sentence 2", "score"),
+    "unlabelled-pairs": ("sentence 1", "sentence 2"),
+    "sentences": ("sentence",),
+}
+_STSB_WIDTHS = frozenset((7, 8, 9))
+_STSB_GROUP, _STSB_SCORE, _STSB_SENTENCE1, _STSB_SENTENCE2 = 0, 4, 5, 6
+_SAMPLE_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class Columns:
+    """0-based positions of the columns that are used; None where the table has no such column."""
+
+    sentence1: int
+    sentence2: int | None = None
+    score: int | None = None
+    split: int | None = None
+    group: int | None = None
+
+    @property
+    def used(self) -> list[int]:
+        """The positions in use, in ascending order."""
+        every = (self.sentence1, self.sentence2, self.score, self.split, self.group)
+        return sorted(position for position in every if position is not None)
+
+
+def guess_columns(table: Table, kind: str) -> Columns:
+    """The columns that a content of this kind needs, with split and group where they are named.
+
+    kind: a key of `KINDS`. By header names first, then by shape: STS Benchmark (7 to 9 tab-separated
+    columns: genre, source, year, id, score, sentence 1, sentence 2, …), or exactly as many columns as
+    are needed. WorkbenchError, naming the columns seen and how to choose, when that is not possible.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+    if kind == "sentences":
+        return Columns(_guess_sentence(table))
+    found = _guess_pair(table, with_score=kind == "pairs")
+    if found is None:
+        raise _no_guess(table, kind)
+    return _with_split_and_group(table, found, kind)
+
+
+def choose_columns(table: Table, names: Sequence[str], kind: str) -> Columns:
+    """The columns that the user names: sentence 1, sentence 2 and score, as far as `kind` has them.
+
+    names: header names or 0-based positions as text. Split and group are still found by name.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
+    needed = KINDS[kind]
+    if len(names) != len(needed):
+        raise WorkbenchError(
+            f"{len(names)} columns were given ({', '.join(names)}), but {kind} need {len(needed)}: "
+            f"{', '.join(needed)}."
+        )
+    positions = [find_column(table, name) for name in names]
+    for index, position in enumerate(positions):
+        if position in positions[:index]:
+            raise WorkbenchError(
+                f"Column {names[index]!r} was given twice. "
+                f"Name {len(needed)} different columns: {', '.join(needed)}."
+            )
+    return _with_split_and_group(table, _as_columns(positions), kind)
+
+
+def _as_columns(positions: Sequence[int]) -> Columns:
+    rest = [*positions[1:], None, None]
+    return Columns(positions[0], rest[0], rest[1])
+
+
+def find_column(table: Table, name: str) -> int:
+    """The position of the column with this header name, or with this 0-based position as text."""
+    header = table.header or []
+    wanted = name.strip()
+    for same in (
+        lambda column: column == wanted,
+        lambda column: column.lower() == wanted.lower(),
+        lambda column: tidy(column) == tidy(wanted) != "",
+    ):
+        found = [position for position, column in enumerate(header) if same(column)]
+        if len(found) > 1:
+            raise WorkbenchError(
+                f"Column {name!r} occurs {len(found)} times. "
+                f"Give its position instead: {' or '.join(map(str, found))}."
+            )
+        if found:
+            return found[0]
+    if wanted.isascii() and wanted.isdigit() and len(wanted) < 10 and int(wanted) < _width(table):
+        return int(wanted)
+    raise WorkbenchError(
+        f"There is no column {name!r}. {_columns_seen(table)} "
+        "Give one of these names, or a position counted from 0."
+    )
+
+
+def is_stsb_shape(table: Table) -> bool:
+    """Whether nearly all rows look like STS Benchmark: 7 to 9 tab columns with a number in column 4."""
+    if table.delimiter != "\t":
+        return False
+    sample = table.rows[:_SAMPLE_ROWS]
+    fitting = sum(len(row) in _STSB_WIDTHS and is_number(row[_STSB_SCORE]) for row in sample)
+    return fitting >= 0.9 * len(sample)
+
+
+def allowed_widths(table: Table) -> frozenset[int]:
+    """How many cells a row may have; any other row is ragged, and its cells cannot be trusted."""
+    if is_stsb_shape(table):
+        return _STSB_WIDTHS
+    return frozenset((_width(table),))
+
+
+def _width(table: Table) -> int:
+    if table.header is not None:
+        return len(table.header)
+    counts: dict[int, int] = {}
+    for row in table.rows:
+        counts[len(row)] = counts.get(len(row), 0) + 1
+    return max(counts, key=lambda width: (counts[width], width), default=0)
+
+
+def _tidy_header(table: Table) -> list[str]:
+    return [tidy(name) for name in (table.header or [])]
+
+
+def _first_named(header: list[str], names: Sequence[str], taken: Sequence[int]) -> int | None:
+    for name in names:
+        if name in header and header.index(name) not in taken:
+            return header.index(name)
+    return None
+
+
+def _guess_pair(table: Table, with_score: bool) -> Columns | None:
+    header = _tidy_header(table)
+    for one, two in PAIR_NAMES:
+        if one in header and two in header:
+            pair = (header.index(one), header.index(two))
+            score = _guess_score(table, header, pair) if with_score else None
+            return None if with_score and score is None else Columns(pair[0], pair[1], score)
+    if is_stsb_shape(table):
+        score = _STSB_SCORE if with_score else None
+        return Columns(_STSB_SENTENCE1, _STSB_SENTENCE2, score)
+    return _guess_by_count(table, with_score)
+
+
+def _guess_score(table: Table, header: list[str], pair: tuple[int, int]) -> int | None:
+    named = _first_named(header, SCORE_NAMES, pair)
+    if named is not None:
+        return named
+    others = [position for position in range(len(header)) if position not in pair]
+    return others[0] if len(others) == 1 and _is_numeric(table, others[0]) else None
+
+
+def _guess_by_count(table: Table, with_score: bool) -> Columns | None:
+    """Exactly two texts, or two texts and one column of numbers wherever it stands."""
+    width = _width(table)
+    if width == 2 and not with_score:
+        return Columns(0, 1)
+    if width != 3:
+        return None
+    numeric = [position for position in range(width) if _is_numeric(table, position)]
+    if len(numeric) != 1:
+        return None
+    first, second = (position for position in range(width) if position not in numeric)
+    return Columns(first, second, numeric[0] if with_score else None)
+
+
+def _guess_sentence(table: Table) -> int:
+    header, width = _tidy_header(table), _width(table)
+    if width == 1:
+        return 0
+    if any(one in header and two in header for one, two in PAIR_NAMES) or is_stsb_shape(table):
+        raise WorkbenchError(
+            f"This is a file of pairs, not of single sentences. {_columns_seen(table)} Import it as "
+            "unlabelled-pairs, or name the one column to use, for example --columns "
+            f"{table.header[0] if table.header else _STSB_SENTENCE1}."
+        )
+    named = _first_named(header, SENTENCE_NAMES, ())
+    if named is not None:
+        return named
+    texts = [position for position in range(min(width, 50)) if not _is_numeric(table, position)]
+    if len(texts) == 1 and width <= 50:
+        return texts[0]
+    raise _no_guess(table, "sentences")
+
+
+def _is_numeric(table: Table, position: int) -> bool:
+    cells = [row[position] for row in table.rows[:_SAMPLE_ROWS] if len(row) > position]
+    return bool(cells) and sum(map(is_number, cells)) >= 0.9 * len(cells)
+
+
+def _with_split_and_group(table: Table, columns: Columns, kind: str) -> Columns:
+    header, taken = _tidy_header(table), columns.used
+    split = _first_named(header, SPLIT_NAMES, taken) if kind == "pairs" else None
+    group = _first_named(header, GROUP_NAMES, taken)
+    if group is None and is_stsb_shape(table) and _STSB_GROUP not in taken:
+        group = _STSB_GROUP
+    if kind == "sentences":
+        group = None
+    return Columns(columns.sentence1, columns.sentence2, columns.score, split, group)
+
+
+def _no_guess(table: Table, kind: str) -> WorkbenchError:
+    needed = KINDS[kind]
+    example = ",".join(name.replace(" ", "").upper() for name in needed)
+    error = (
+        f"The columns for {', '.join(needed)} were not recognised. {_columns_seen(table)} "
+        f"Name them, in this order, with --columns {example} (names, or positions counted from 0)."
+    )
+    if kind == "pairs" and _width(table) == 2:
+        error += " A file of two sentences without a score can be imported as unlabelled-pairs."
+    return WorkbenchError(error)
+
+
+def _columns_seen(table: Table) -> str:
+    """The columns by position and name, or by the first row where there is no header."""
+    width = _width(table)
+    if table.header is not None:
+        names = [f"{position} {name[:40]!r}" for position, name in enumerate(table.header[:12])]
+    else:
+        row = next((row for row in table.rows if len(row) == width), [])
+        names = [f"{position} ({cell[:30]!r}, …)" for position, cell in enumerate(row[:12])]
+    if width > 12:
+        names.append("…")
+    word = "column" if width == 1 else "columns"
+    return f"The file has {width} {word}: {', '.join(names)}."

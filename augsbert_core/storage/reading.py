@@ -1,0 +1,331 @@
+"""Text files to tables: delimiter, quoting and header, found by trying and told in the notes.
+
+Quoting is decided by reading the file both ways. STS Benchmark files are tab-separated without
+quoting and have stray double quotes: a quoting reader swallows line ends there (5,711 rows instead
+of 5,749), while a real CSV falls apart without quoting.
+"""
+
+import csv
+import io
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+
+from augsbert_core.errors import WorkbenchError
+from augsbert_core.storage.column_names import count_known_names, is_number, looks_like_header
+from augsbert_core.storage.decoding import decode
+
+DELIMITERS = ("\t", ",", ";", "|")
+_SAMPLE_CHARACTERS = 256 * 1024
+_DELIMITER_NAMES = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
+
+# The default limit of 131,072 characters a cell is a process-wide setting that turns a long cell into
+# an error. It is raised once here, never restored: setting it back and forth would race in threads.
+csv.field_size_limit(2**31 - 1)
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of a file as it was understood.
+
+    rows: cells as text, ragged rows included. line_numbers: the 1-based line on which each row
+    starts. header: the column names, or None. delimiter: "" when each line is one cell.
+    notes: plain sentences about everything that was decided or mended.
+    """
+
+    rows: list[list[str]]
+    line_numbers: list[int]
+    header: list[str] | None
+    delimiter: str
+    quoting: bool
+    encoding: str
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """One way to cut a text into rows. bad_quote: line of the first misplaced quote, 0 for none."""
+
+    rows: list[list[str]]
+    lines: list[int]
+    n_lines: int
+    bad_quote: int = 0
+
+    @cached_property
+    def width(self) -> int:
+        """The number of cells that most rows have."""
+        counts = Counter(map(len, filter(None, self.rows)))
+        return max(counts, key=lambda width: (counts[width], width), default=0)
+
+    @cached_property
+    def share(self) -> float:
+        """The share of rows, blank ones aside, that have the usual number of cells."""
+        counts = Counter(map(len, filter(None, self.rows)))
+        return counts[self.width] / max(counts.total(), 1)
+
+    def n_bad_lines(self, extra_allowed: bool) -> int:
+        """Lines in rows of unusual width; where quotes are misplaced, lines in joined rows too."""
+        ends = [*self.lines[1:], self.n_lines + 1]
+        return sum(
+            end - start
+            for row, start, end in zip(self.rows, self.lines, ends, strict=True)
+            if 0 < len(row) < self.width
+            or (len(row) > self.width and not extra_allowed)
+            or (self.bad_quote and end - start > 1)
+        )
+
+
+def read_table(
+    data: bytes,
+    name: str,
+    *,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    quoting: bool | None = None,
+    encoding: str | None = None,
+) -> Table:
+    """Read a CSV or TSV file; what is None is found out, and the notes say what was found.
+
+    Every line of the file is in a row, in the header, or counted as blank in the notes.
+    WorkbenchError when the file is empty, not text, or has no row below its header.
+    """
+    decoded = decode(data, name, encoding)
+    text, notes = decoded.text, decoded.notes
+    if delimiter is None:
+        delimiter = _guess_delimiter(text, name, quoting)
+    else:
+        delimiter = _check_delimiter(delimiter)
+    reading, quoted = _read_text(text, delimiter, quoting, notes)
+    names = None
+    if header is None:
+        header = bool(reading.rows) and looks_like_header(reading.rows[0], reading.rows[1:200])
+        if header:
+            notes.append(f"The first line was read as the header: {_shown(reading.rows[0])}.")
+    if header and reading.rows:
+        names = [cell.strip() for cell in reading.rows[0]]
+    first = 1 if header else 0
+    if len(reading.rows) <= first:
+        raise WorkbenchError(
+            f"{name} has no rows{f' below its header ({_shown(names)})' if names else ''}. "
+            "Choose a file with at least one row."
+        )
+    return Table(
+        reading.rows[first:],
+        reading.lines[first:],
+        names,
+        delimiter,
+        quoted,
+        decoded.encoding,
+        notes,
+    )
+
+
+def _shown(cells: list[str]) -> str:
+    shown = ", ".join(cell[:40] for cell in cells[:12])
+    return shown + (", …" if len(cells) > 12 else "")
+
+
+def _check_delimiter(delimiter: str) -> str:
+    delimiter = _DELIMITER_NAMES.get(delimiter, delimiter)
+    if len(delimiter) > 1 or delimiter in ('"', "\n", "\r", "\0"):
+        raise WorkbenchError(
+            f"Delimiter {delimiter!r} cannot be used. Give one character, for example , or ; or tab."
+        )
+    return delimiter
+
+
+def _guess_delimiter(text: str, name: str, quoting: bool | None) -> str:
+    """The delimiter under which the head of the file is most regular; "" when it is one column."""
+    sample = text[:_SAMPLE_CHARACTERS]
+    if len(sample) < len(text):
+        sample = sample[: max(sample.rfind("\n"), sample.rfind("\r")) + 1] or sample
+    best, best_rank = "", (0, False, False, 0.0, 0)
+    for delimiter in DELIMITERS:
+        if delimiter not in sample:
+            continue
+        reading, _ = _read_text(sample, delimiter, quoting, [])
+        n_known = count_known_names(reading.rows[0]) if reading.rows else 0
+        # Running text has commas, too: a .txt file needs better evidence than that.
+        is_prose = name.lower().endswith(".txt") and delimiter != "\t" and not n_known
+        is_title = n_known and len(reading.rows[0]) == 1
+        if reading.width < 2 or reading.share < 0.5 or is_prose or is_title:
+            continue
+        rank = (
+            n_known,
+            delimiter == "\t",
+            _has_number_column(reading),
+            round(reading.share, 1),
+            reading.width,
+        )
+        if rank > best_rank:
+            best, best_rank = delimiter, rank
+    return best
+
+
+def _has_number_column(reading: _Reading) -> bool:
+    """Whether some column holds numbers, as a column of scores does."""
+    rows = [row[:50] for row in reading.rows[1:200] or reading.rows if len(row) == reading.width]
+    return any(all(map(is_number, cells)) for cells in zip(*rows, strict=True))
+
+
+def _read_text(
+    text: str, delimiter: str, quoting: bool | None, notes: list[str]
+) -> tuple[_Reading, bool]:
+    """The rows and whether quoting was used; adds to the notes what a user should know."""
+    reading, quoted = _choose_quoting(text, delimiter, quoting, notes)
+    if quoted and reading.bad_quote:
+        notes.append(
+            f"A double quote on line {reading.bad_quote} is misplaced or never closed; rows that it "
+            "would have joined were read line by line."
+        )
+        reading = _unjoin(text, reading, delimiter)
+    return _without_blank_lines(reading, notes), quoted
+
+
+def _choose_quoting(
+    text: str, delimiter: str, quoting: bool | None, notes: list[str]
+) -> tuple[_Reading, bool]:
+    if quoting is True:
+        return _read_quoted(text, delimiter), True
+    # A quote means something only where a cell begins; elsewhere both readings agree.
+    opens = any(start + '"' in text for start in ("\n", "\r", delimiter) if start)
+    if quoting is False or not (opens or text.startswith('"')):
+        return _read_plain(text, delimiter), False
+    quoted = _read_quoted(text, delimiter)
+    is_perfect = not quoted.bad_quote and quoted.share == 1.0
+    if is_perfect and delimiter != "\t":
+        plain, wins = None, True  # No other reading can be better, so none is tried.
+    else:
+        plain = _read_plain(text, delimiter)
+        wins = _quoting_wins(plain, quoted, delimiter)
+    n_quoted = _n_rows(quoted)
+    if wins or plain is None:
+        notes.append(f"Double quotes were read as CSV quoting: {n_quoted} rows.")
+        return quoted, True
+    n_plain = _n_rows(plain)
+    notes.append(
+        f"Double quotes were read as part of the text: that keeps {n_plain} rows on {n_plain} lines"
+        + (f", a quoting reader finds {n_quoted}." if n_quoted != n_plain else ".")
+    )
+    return plain, False
+
+
+def _n_rows(reading: _Reading) -> int:
+    return sum(map(bool, reading.rows))
+
+
+def _quoting_wins(plain: _Reading, quoted: _Reading, delimiter: str) -> bool:
+    """Whether the reading with quoting keeps line count and column count better."""
+    if _has_wrapped_column(plain):
+        return True
+    is_tab = delimiter == "\t"
+    n_plain, n_quoted = (reading.n_bad_lines(is_tab) for reading in (plain, quoted))
+    if quoted.bad_quote or not is_tab:
+        return n_quoted < n_plain or (n_quoted == n_plain and not quoted.bad_quote)
+    if n_quoted != n_plain:
+        return n_quoted < n_plain
+    if len(plain.rows) != len(quoted.rows):
+        return plain.width != quoted.width
+    # Same rows and widths: in a TSV quotes count as quoting only where something needed them.
+    doubled = any('""' in cell[1:-1] and _is_wrapped(cell) for row in plain.rows for cell in row)
+    return doubled or plain.width != quoted.width
+
+
+def _has_wrapped_column(plain: _Reading) -> bool:
+    """Whether some column is wrapped in quotes nearly throughout, as writers that quote all do."""
+    rows = [row for row in plain.rows[:2000] if len(row) == plain.width]
+    if plain.width > 1000:
+        return False
+    shares = [
+        sum(_is_wrapped(row[column]) for row in rows) / len(rows) for column in range(plain.width)
+    ]
+    # In a handful of rows a column may be all quotations by chance, but not every column.
+    return min(shares, default=0) == 1 or (len(rows) >= 5 and max(shares) > 0.8)
+
+
+def _is_wrapped(cell: str) -> bool:
+    return len(cell) > 1 and cell[0] == cell[-1] == '"'
+
+
+def _read_plain(text: str, delimiter: str) -> _Reading:
+    # Not str.splitlines: it would also cut at form feeds and at U+2028 inside sentences.
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if not lines[-1]:
+        lines.pop()
+    rows = [line.split(delimiter) if line else [] for line in lines] if delimiter else _cells(lines)
+    return _Reading(rows, list(range(1, len(lines) + 1)), len(lines))
+
+
+def _cells(lines: list[str]) -> list[list[str]]:
+    return [[line] if line else [] for line in lines]
+
+
+def _read_quoted(text: str, delimiter: str) -> _Reading:
+    try:
+        return _collect(text, delimiter, strict=True)
+    except _BadQuote as error:
+        bad_line = error.line
+    lenient = _collect(text, delimiter, strict=False)
+    return _Reading(lenient.rows, lenient.lines, lenient.n_lines, bad_line)
+
+
+class _BadQuote(Exception):
+    def __init__(self, line: int) -> None:
+        self.line = line
+
+
+def _collect(text: str, delimiter: str, strict: bool) -> _Reading:
+    delimiter = _csv_delimiter(text, delimiter)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    line = 1
+    try:
+        for row in reader:
+            rows.append(row)
+            lines.append(line)
+            line = reader.line_num + 1
+    except csv.Error:
+        raise _BadQuote(line) from None
+    return _Reading(rows, lines, reader.line_num)
+
+
+def _csv_delimiter(text: str, delimiter: str) -> str:
+    """csv insists on a delimiter; one that the text does not contain leaves one cell a line."""
+    return delimiter or next(c for c in map(chr, range(0xE000, 0xF8FF)) if c not in text)
+
+
+def _unjoin(text: str, reading: _Reading, delimiter: str) -> _Reading:
+    """Read the lines of joined rows one by one where most then have the usual width.
+
+    One quote that is never closed would otherwise swallow all rows below it.
+    """
+    physical = list(io.StringIO(text, newline=""))
+    delimiter = _csv_delimiter(text, delimiter)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    ends = [*reading.lines[1:], reading.n_lines + 1]
+    for row, start, end in zip(reading.rows, reading.lines, ends, strict=True):
+        parts = [row]
+        if end - start > 1:
+            single = [_one_line(line, delimiter) for line in physical[start - 1 : end - 1]]
+            if sum(len(part) == reading.width for part in single) * 2 >= len(single):
+                parts = single
+        rows.extend(parts)
+        lines.extend(range(start, start + len(parts)))
+    return _Reading(rows, lines, reading.n_lines, reading.bad_quote)
+
+
+def _one_line(line: str, delimiter: str) -> list[str]:
+    return next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [])
+
+
+def _without_blank_lines(reading: _Reading, notes: list[str]) -> _Reading:
+    n_blank = sum(not row for row in reading.rows)
+    if not n_blank:
+        return reading
+    notes.append(f"{n_blank} blank line{' was' if n_blank == 1 else 's were'} skipped.")
+    kept = [(row, line) for row, line in zip(reading.rows, reading.lines, strict=True) if row]
+    return _Reading(
+        [row for row, _ in kept], [line for _, line in kept], reading.n_lines, reading.bad_quote
+    )

@@ -1,0 +1,245 @@
+"""Text files to tables: any bytes give the right rows, or one clear sentence."""
+
+import csv
+import io
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from augsbert_core.errors import WorkbenchError
+from augsbert_core.pairs import ScoreRange
+from augsbert_core.storage.tables import Table, gold_rows, guess_columns, read_table
+
+STS = ScoreRange(0, 5)
+HEADER = "sentence1,sentence2,score\n"
+PAIRS = [["A dog runs.", "A dog is running.", "4.5"], ["A cat sleeps.", "The sun shines.", "0"]]
+
+
+def read(text: str, name: str = "pairs.csv", **how) -> Table:
+    return read_table(text.encode(), name, **how)
+
+
+# Delimiter, header, quoting
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", ";", "|"])
+@pytest.mark.parametrize("header", [True, False])
+def test_delimiter_and_header_are_found(delimiter, header):
+    lines = ["sentence1,sentence2,score"] * header + [",".join(row) for row in PAIRS]
+    table = read("\n".join(lines).replace(",", delimiter))
+    assert table.rows == PAIRS
+    assert table.header == (["sentence1", "sentence2", "score"] if header else None)
+    assert table.delimiter == delimiter
+    assert table.line_numbers == ([2, 3] if header else [1, 2])
+
+
+def test_a_single_row_is_cut_where_a_score_appears():
+    assert read("A dog, a cat, a cow;One, two;0.8").rows == [
+        ["A dog, a cat, a cow", "One, two", "0.8"]
+    ]
+
+
+def test_a_header_in_unknown_words_is_told_from_rows_and_noted():
+    table = read(
+        "links,rechts,wert\nEin Hund läuft,Ein Hund rennt,4\nEine Katze,Die Sonne scheint,0\n"
+    )
+    assert table.header == ["links", "rechts", "wert"]
+    assert "The first line was read as the header: links, rechts, wert." in table.notes
+
+
+def test_a_bad_score_in_the_first_row_is_no_header():
+    table = read("A dog runs.,A dog walks.,n/a\nA cat sits.,A cat sleeps.,3\nA man.,A boy.,2\n")
+    assert table.header is None
+    assert len(table.rows) == 3
+
+
+def test_quoted_commas_and_newlines_of_a_real_csv():
+    table = read(HEADER + '"A dog, running","He said ""hi""\nand left",3\nA cat,"B, C",1\n')
+    assert table.quoting
+    assert table.rows == [["A dog, running", 'He said "hi"\nand left', "3"], ["A cat", "B, C", "1"]]
+    assert table.line_numbers == [2, 4]
+
+
+def test_stray_quotes_in_a_tsv_are_text():
+    rows = [
+        ["1", '"We won', "He left"],
+        ["2", "All is well", '"Yes" he said'],
+        ["3", '"No"', "Never"],
+    ]
+    table = read("\n".join("\t".join(row) for row in rows), "pairs.tsv")
+    assert table.rows == rows
+    assert not table.quoting
+    assert any("part of the text" in note for note in table.notes)
+
+
+def test_quoting_can_be_told():
+    text = '"a b"\t"c d"\t1\n'
+    assert read(text, quoting=False).rows == [['"a b"', '"c d"', "1"]]
+    assert read(text, quoting=True).rows == [["a b", "c d", "1"]]
+
+
+def test_a_quote_that_is_never_closed_costs_one_row_only():
+    good = '"A dog, running","A cat",3\n'
+    table = read(HEADER + good * 5 + 'A bird,"A plane,2\n' + good * 20)
+    kept, rejected = gold_rows(table, guess_columns(table, "pairs"), STS)
+    assert len(kept) == 25
+    assert [(row.line, row.text) for row in rejected] == [(7, "A bird,A plane,2")]
+    assert any("line 7 is misplaced or never closed" in note for note in table.notes)
+
+
+def test_columns_of_one_sentence_file_are_not_cut_at_commas():
+    sentences = ["A dog, a cat.", "One.", "So, it, ends.", "Fine."]
+    assert [row for (row,) in read("\n".join(sentences), "s.txt").rows] == sentences
+    assert [row for (row,) in read("text\n" + "\n".join(sentences)).rows] == sentences
+    quoted = "text\n" + "\n".join(f'"{sentence}"' for sentence in sentences)
+    assert [row for (row,) in read(quoted).rows] == sentences
+
+
+def test_delimiters_can_be_told_by_name_and_nonsense_is_refused():
+    assert read("a;b\tc", delimiter="tab").rows == [["a;b", "c"]]
+    with pytest.raises(WorkbenchError, match="'--' cannot be used"):
+        read("a--b", delimiter="--")
+
+
+# Encodings and broken bytes
+
+NAIVE = [["Ein Mann läuft – schnell", "Ein Mann rennt", "4"], ["Café “Nord”", "Der Zug", "0.5"]]
+NAIVE_TEXT = HEADER + "".join(",".join(row) + "\n" for row in NAIVE)
+
+
+@pytest.mark.parametrize(
+    ("data", "encoding"),
+    [
+        (NAIVE_TEXT.encode("utf-8"), "utf-8"),
+        (NAIVE_TEXT.encode("utf-8-sig"), "utf-8-sig"),
+        (NAIVE_TEXT.encode("utf-16"), "utf-16"),
+        (b"\xfe\xff" + NAIVE_TEXT.encode("utf-16-be"), "utf-16"),
+        (NAIVE_TEXT.encode("utf-16-le"), "utf-16-le"),
+        (NAIVE_TEXT.encode("utf-16-be"), "utf-16-be"),
+        (NAIVE_TEXT.encode("utf-32"), "utf-32"),
+        (NAIVE_TEXT.encode("cp1252"), "cp1252"),
+    ],
+)
+def test_encodings_are_found_and_can_be_told(data, encoding):
+    table = read_table(data, "pairs.csv")
+    assert table.rows == NAIVE
+    assert table.header == ["sentence1", "sentence2", "score"]
+    assert table.encoding == encoding
+    assert read_table(data, "pairs.csv", encoding=encoding).rows == NAIVE
+
+
+def test_nul_bytes_are_removed_and_counted():
+    table = read(HEADER + "A\0 dog,A cat,1\nB\0,C,2\n")
+    assert table.rows == [["A dog", "A cat", "1"], ["B", "C", "2"]]
+    assert "2 NUL bytes were removed." in table.notes
+
+
+def test_a_few_broken_bytes_do_not_turn_utf8_into_cp1252():
+    data = (HEADER + "Größe,Straße,1\nÄrger,Übung,2\nx?,y,3\n").encode().replace(b"x?", b"x\xff")
+    table = read_table(data, "pairs.csv")
+    assert table.rows[0] == ["Größe", "Straße", "1"]
+    assert table.rows[2][0] == "x\ufffd"
+    assert any("the first on line 4" in note for note in table.notes)
+
+
+@pytest.mark.parametrize("encoding", ["utf-9", "ascii"])
+def test_a_wrong_encoding_is_a_clear_error(encoding):
+    with pytest.raises(WorkbenchError, match=encoding):
+        read_table(NAIVE_TEXT.encode(), "pairs.csv", encoding=encoding)
+
+
+# Shape: lines, blank lines, ragged rows, nothing at all
+
+
+def test_mixed_line_ends_and_blank_lines():
+    table = read("a b\tc\t1\r\nd\te f\t2\rg\th\t3\n\n\r\ni\tj\u2028k\x0cl\t4", "pairs.tsv")
+    assert table.rows == [
+        ["a b", "c", "1"],
+        ["d", "e f", "2"],
+        ["g", "h", "3"],
+        ["i", "j\u2028k\x0cl", "4"],
+    ]
+    assert table.line_numbers == [1, 2, 3, 6]
+    assert "2 blank lines were skipped." in table.notes
+
+
+@pytest.mark.parametrize("data", [b"", b"\xef\xbb\xbf", b" \n\n\t\n", b"\0\0\0"])
+def test_an_empty_file_says_so(data):
+    with pytest.raises(WorkbenchError, match=r"empty\.csv is empty"):
+        read_table(data, "empty.csv")
+
+
+def test_a_file_of_only_a_header_says_so():
+    with pytest.raises(
+        WorkbenchError, match=r"no rows below its header \(sentence1, sentence2, score\)"
+    ):
+        read(HEADER)
+
+
+def test_a_long_line_is_read_at_once():
+    long = "word " * 2_000_000
+    assert read(HEADER + f'"{long}",short,1\n').rows == [[long, "short", "1"]]
+    with pytest.raises(WorkbenchError, match="1 column:"):
+        guess_columns(read(long), "pairs")
+    with pytest.raises(WorkbenchError, match="2000001 columns"):
+        guess_columns(read("a," * 2_000_000 + "a"), "pairs")
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (b"PK\x03\x04" + b"x" * 50, "zip archive or an Excel workbook"),
+        (b"\x1f\x8b\x08" + b"x" * 50, "gzip"),
+        (b"PAR1" + b"x" * 50 + b"PAR1", "Parquet"),
+        (b"\x7fELF" + b"\0\1\2\3" * 500, "control codes"),
+        (random.Random(5).randbytes(20_000), "control codes"),
+        (b"abc \x81 def", "byte 0x81 on line 1"),
+    ],
+)
+def test_what_is_not_text_is_named(data, what):
+    with pytest.raises(WorkbenchError, match=what):
+        read_table(data, "junk.csv")
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.binary(max_size=400), st.sampled_from(["", HEADER, "a\tb\t1\n" * 3, '"x","y",1\n']))
+def test_any_bytes_give_rows_or_a_workbench_error(junk, start):
+    try:
+        table = read_table(start.encode() + junk, "junk.csv")
+        columns = guess_columns(table, "pairs")
+    except WorkbenchError:
+        return
+    kept, rejected = gold_rows(table, columns, STS)
+    assert len(kept) + len(rejected) == len(table.rows)
+
+
+# Any table comes back as it was written
+
+TEXT = st.text(st.characters(exclude_characters="\0\ufeff", exclude_categories=["Cs"]), max_size=20)
+ROWS = st.lists(st.tuples(TEXT, TEXT, st.floats(0, 5)), min_size=1, max_size=8)
+
+
+@settings(max_examples=200, deadline=None)
+@given(ROWS, st.sampled_from([",", ";", "|"]))
+def test_what_csv_writer_writes_comes_back_equal(rows, delimiter):
+    file = io.StringIO(newline="")
+    csv.writer(file, delimiter=delimiter).writerows([("sentence1", "sentence2", "score"), *rows])
+    table = read_table(file.getvalue().encode(), "pairs.csv")
+    assert table.delimiter == delimiter
+    assert [(a, b, float(score)) for a, b, score in table.rows] == rows
+    kept, rejected = gold_rows(table, guess_columns(table, "pairs"), STS)
+    assert len(kept) + len(rejected) == len(rows)
+    assert len(kept) == sum(bool(a.strip() and b.strip()) for a, b, _ in rows)
+
+
+@settings(max_examples=200, deadline=None)
+@given(ROWS)
+def test_an_unquoted_tsv_comes_back_equal(rows):
+    rows = [tuple(" ".join(str(c).split("\t")) for c in row) for row in rows]
+    rows = [tuple(c.replace("\n", " ").replace("\r", " ") for c in row) for row in rows]
+    text = "".join("\t".join(row) + "\n" for row in rows)
+    table = read_table(text.encode(), "pairs.tsv", quoting=False, header=False, delimiter="\t")
+    assert [tuple(row) for row in table.rows] == rows
+    assert table.line_numbers == list(range(1, len(rows) + 1))
