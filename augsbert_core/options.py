@@ -15,6 +15,7 @@ class ImportOptions:
     columns: names or 0-based positions (as text) of sentence 1, sentence 2 and score; None guesses.
     task: "regression" or "classification"; None takes classification when all scores are 0 or 1.
     split: put every row in this split; "" takes a split column when there is one, else `ratios`.
+    split_column: its name or position; None guesses, "" leaves it unread.
     repeats: what happens to pairs that occur more than once: "keep", "mean", "first" or "drop".
     """
 
@@ -137,8 +138,5 @@ def from_json(options_class: type[OptionsType], text: str) -> OptionsType:
     known = {field.name for field in fields(options_class)}  # type: ignore[arg-type]
     stored = {key: value for key, value in json.loads(text).items() if key in known}
     return options_class(
-        **{
-            key: tuple(value) if isinstance(value, list) else value
-            for key, value in stored.items()
-        }
+        **{key: tuple(value) if isinstance(value, list) else value for key, value in stored.items()}
     )

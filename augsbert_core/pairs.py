@@ -40,11 +40,7 @@ class ScoreRange:
     high: float
 
     def __post_init__(self) -> None:
-        if not (
-            math.isfinite(self.low)
-            and math.isfinite(self.high)
-            and self.low < self.high
-        ):
+        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
             raise WorkbenchError(
                 f"Score range {self.low:g}:{self.high:g} is not a range. "
                 "Give the lowest and the highest possible score, for example 0:5."

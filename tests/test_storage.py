@@ -95,7 +95,7 @@ def test_a_folder_that_is_no_database_gives_a_sentence(tmp_path: Path) -> None:
 
 
 def test_a_failing_write_leaves_nothing(workspace: Workspace) -> None:
-    with pytest.raises(ZeroDivisionError), writing(workspace) as db:
+    with pytest.raises(ZeroDivisionError), writing(workspace) as db:  # noqa: PT012
         db.execute(
             "INSERT INTO project (name, task, score_low, score_high, created_at)"
             " VALUES ('x', 'regression', 0, 1, '')"

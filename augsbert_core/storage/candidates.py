@@ -197,4 +197,4 @@ def shared_candidates(workspace: Workspace, set_id: int) -> dict[int, int]:
         if project_id is None:
             return {}
         rows = db.execute(SHARED_SQL, {"project": project_id[0], "set": set_id})
-        return {other: count for other, count in rows}
+        return dict(rows)

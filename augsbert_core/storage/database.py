@@ -69,9 +69,7 @@ def open_workspace(home: Path | None = None) -> Workspace:
 
 
 def _connect(workspace: Workspace) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        workspace.database, timeout=BUSY_SECONDS, isolation_level=None
-    )
+    connection = sqlite3.connect(workspace.database, timeout=BUSY_SECONDS, isolation_level=None)
     connection.row_factory = sqlite3.Row
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
@@ -109,9 +107,7 @@ def backup(workspace: Workspace, target: Path) -> None:
     WorkbenchError: target exists or cannot be written.
     """
     if target.exists():
-        raise WorkbenchError(
-            f"{target} exists already. Name a new file for the backup."
-        )
+        raise WorkbenchError(f"{target} exists already. Name a new file for the backup.")
     try:
         with (
             closing(_connect(workspace)) as source,
@@ -119,9 +115,7 @@ def backup(workspace: Workspace, target: Path) -> None:
         ):
             source.backup(copy)
     except (OSError, sqlite3.OperationalError) as error:
-        raise WorkbenchError(
-            f"The backup {target} cannot be written ({error})."
-        ) from error
+        raise WorkbenchError(f"The backup {target} cannot be written ({error}).") from error
 
 
 def now() -> str:

@@ -50,18 +50,14 @@ def get_project(workspace: Workspace, project_id: int) -> Project:
     with reading(workspace) as db:
         row = db.execute("SELECT * FROM project WHERE id = ?", [project_id]).fetchone()
     if row is None:
-        raise WorkbenchError(
-            f"Project {project_id} does not exist (any more). Choose another one."
-        )
+        raise WorkbenchError(f"Project {project_id} does not exist (any more). Choose another one.")
     return record(Project, row)
 
 
 def find_project(workspace: Workspace, name: str) -> Project | None:
     """The project with this name, upper and lower case alike, or None."""
     with reading(workspace) as db:
-        row = db.execute(
-            "SELECT * FROM project WHERE name = ?", [name.strip()]
-        ).fetchone()
+        row = db.execute("SELECT * FROM project WHERE name = ?", [name.strip()]).fetchone()
     return record(Project, row) if row else None
 
 
@@ -69,13 +65,8 @@ def project_named(workspace: Workspace, name: str) -> Project:
     """The project with this name. WorkbenchError that lists the projects there are."""
     project = find_project(workspace, name)
     if project is None:
-        names = (
-            ", ".join(repr(other.name) for other in list_projects(workspace))
-            or "none yet"
-        )
-        raise WorkbenchError(
-            f"There is no project {name!r}. Projects in this workspace: {names}."
-        )
+        names = ", ".join(repr(other.name) for other in list_projects(workspace)) or "none yet"
+        raise WorkbenchError(f"There is no project {name!r}. Projects in this workspace: {names}.")
     return project
 
 
@@ -100,9 +91,7 @@ def rename_project(workspace: Workspace, project_id: int, name: str) -> None:
         raise _name_taken(name) from None
 
 
-def set_task(
-    workspace: Workspace, project_id: int, *, task: str, score_range: ScoreRange
-) -> None:
+def set_task(workspace: Workspace, project_id: int, *, task: str, score_range: ScoreRange) -> None:
     """Say what the project's scores mean, before the first gold pair comes in."""
     with writing(workspace) as db:
         db.execute(
@@ -126,10 +115,7 @@ def delete_project(workspace: Workspace, project_id: int) -> list[int]:
                 "A job of this project is still running. Cancel it on the Jobs page, then delete."
             )
         run_ids = [
-            row[0]
-            for row in db.execute(
-                "SELECT id FROM run WHERE project_id = ?", [project_id]
-            )
+            row[0] for row in db.execute("SELECT id FROM run WHERE project_id = ?", [project_id])
         ]
         # Children first: cascading from the project would check every sentence against every pair.
         for table, owner in (

@@ -55,9 +55,7 @@ def get_job(workspace: Workspace, job_id: int) -> Job:
     return record(Job, row)
 
 
-def list_jobs(
-    workspace: Workspace, project_id: int | None = None, limit: int = 100
-) -> list[Job]:
+def list_jobs(workspace: Workspace, project_id: int | None = None, limit: int = 100) -> list[Job]:
     """Jobs, newest first."""
     with reading(workspace) as db:
         rows = db.execute(
@@ -126,9 +124,7 @@ def beat(workspace: Workspace, job_id: int) -> str:
     return str(row[0]) if row else "cancelling"
 
 
-def set_progress(
-    workspace: Workspace, job_id: int, fraction: float, message: str
-) -> None:
+def set_progress(workspace: Workspace, job_id: int, fraction: float, message: str) -> None:
     """Record how far a running job has come."""
     with writing(workspace) as db:
         db.execute(
@@ -190,9 +186,7 @@ def ask_to_cancel(workspace: Workspace, job_id: int) -> None:
         )
 
 
-def queue_again(
-    workspace: Workspace, job_id: int, *, in_foreground: bool = False
-) -> None:
+def queue_again(workspace: Workspace, job_id: int, *, in_foreground: bool = False) -> None:
     """Queue an interrupted, failed or cancelled job once more; it continues where it stopped.
 
     WorkbenchError: the job is at work, waiting or done.

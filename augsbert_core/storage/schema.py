@@ -30,11 +30,12 @@ def migrate(db: Database) -> None:
         migrations.apply(db)
 
 
+# AUTOINCREMENT where an id names a folder or is shown to people: an id never comes back.
 # Pairs refer to sentences without a foreign key: SQLite would scan every pair table for each sentence
 # that goes, and sentences go in two places only (a project's deletion, an import taken back).
 FOUNDATION = """
 CREATE TABLE project (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     name TEXT NOT NULL UNIQUE COLLATE NOCASE,
     task TEXT NOT NULL CHECK (task IN ('regression', 'classification')),
     score_low REAL NOT NULL,
@@ -57,7 +58,7 @@ CREATE TABLE sentence (
 CREATE INDEX sentence_by_import ON sentence (unlabelled_run_id);
 
 CREATE TABLE run (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     project_id INTEGER NOT NULL REFERENCES project ON DELETE CASCADE,
     step TEXT NOT NULL,
     name TEXT NOT NULL,
@@ -99,7 +100,7 @@ CREATE INDEX gold_pair_by_pair ON gold_pair (project_id, sentence1_id, sentence2
 CREATE INDEX gold_pair_by_run ON gold_pair (run_id);
 
 CREATE TABLE candidate_set (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     project_id INTEGER NOT NULL REFERENCES project ON DELETE CASCADE,
     run_id INTEGER NOT NULL UNIQUE REFERENCES run ON DELETE CASCADE,
     strategy TEXT NOT NULL,
@@ -120,7 +121,7 @@ CREATE TABLE candidate_pair (
 ) WITHOUT ROWID;
 
 CREATE TABLE silver_set (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     project_id INTEGER NOT NULL REFERENCES project ON DELETE CASCADE,
     run_id INTEGER NOT NULL UNIQUE REFERENCES run ON DELETE CASCADE,
     candidate_set_id INTEGER NOT NULL REFERENCES candidate_set ON DELETE CASCADE,
@@ -181,7 +182,7 @@ CREATE TABLE metric (
 ) WITHOUT ROWID;
 
 CREATE TABLE job (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     project_id INTEGER NOT NULL REFERENCES project ON DELETE CASCADE,
     run_id INTEGER NOT NULL UNIQUE REFERENCES run ON DELETE CASCADE,
     step TEXT NOT NULL,

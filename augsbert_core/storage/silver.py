@@ -38,9 +38,7 @@ def open_silver_set(
 ) -> int:
     """The silver set of a labelling run: made at its first attempt, found again at later ones."""
     with writing(workspace) as db:
-        row = db.execute(
-            "SELECT id FROM silver_set WHERE run_id = ?", [run_id]
-        ).fetchone()
+        row = db.execute("SELECT id FROM silver_set WHERE run_id = ?", [run_id]).fetchone()
         if row:
             return int(row[0])
         cursor = db.execute(
@@ -118,9 +116,7 @@ def get_silver_set(workspace: Workspace, set_id: int) -> SilverSet:
     with reading(workspace) as db:
         row = db.execute(f"{SET_SQL} WHERE silver_set.id = ?", [set_id]).fetchone()
     if row is None:
-        raise WorkbenchError(
-            f"There is no silver set {set_id}. Label a candidate set first."
-        )
+        raise WorkbenchError(f"There is no silver set {set_id}. Label a candidate set first.")
     return record(SilverSet, row)
 
 
@@ -187,9 +183,7 @@ def _conditions(set_id: int, chosen: SilverFilter) -> tuple[str, dict[str, Any]]
         "high": chosen.high + 1e-9,
     }
     if chosen.statuses:
-        names = {
-            f"status{number}": status for number, status in enumerate(chosen.statuses)
-        }
+        names = {f"status{number}": status for number, status in enumerate(chosen.statuses)}
         clauses.append(f"status IN ({', '.join(':' + name for name in names)})")
         values |= names
     if chosen.max_rank is not None:
@@ -227,9 +221,7 @@ def count_silver(workspace: Workspace, set_id: int, chosen: SilverFilter) -> int
     where, values = _conditions(set_id, chosen)
     with reading(workspace) as db:
         return int(
-            db.execute(
-                f"SELECT count(*) FROM silver_pair WHERE {where}", values
-            ).fetchone()[0]
+            db.execute(f"SELECT count(*) FROM silver_pair WHERE {where}", values).fetchone()[0]
         )
 
 
@@ -254,9 +246,7 @@ def silver_status_counts(workspace: Workspace, set_id: int) -> dict[str, int]:
             "SELECT status, count(*) FROM silver_pair WHERE silver_set_id = ? GROUP BY status",
             [set_id],
         )
-        return {status: 0 for status in STATUSES} | {
-            status: count for status, count in rows
-        }
+        return dict.fromkeys(STATUSES, 0) | dict(rows)
 
 
 def review_silver_pair(
@@ -274,9 +264,7 @@ def review_silver_pair(
     if status not in STATUSES:
         raise ValueError(f"status must be one of {STATUSES}, not {status!r}")
     if correction is not None and not 0.0 <= correction <= 1.0:
-        raise WorkbenchError(
-            f"A corrected score must lie in the scale; {correction:g} does not."
-        )
+        raise WorkbenchError(f"A corrected score must lie in the scale; {correction:g} does not.")
     with writing(workspace) as db:
         row = db.execute(
             "SELECT silver_pair.correction, silver_pair.status, project_id FROM silver_pair"
@@ -284,9 +272,7 @@ def review_silver_pair(
             [pair_id],
         ).fetchone()
         if row is None:
-            raise WorkbenchError(
-                "This silver pair does not exist any more: its set was deleted."
-            )
+            raise WorkbenchError("This silver pair does not exist any more: its set was deleted.")
         before = {"correction": row["correction"], "status": row["status"]}
         after = {"correction": correction, "status": status}
         if before == after:
