@@ -1,0 +1,33 @@
+"""Find the model that a step was told to use: a run of this project, or a name."""
+
+from augsbert_core.errors import WorkbenchError
+from augsbert_core.steps.context import StepContext
+from augsbert_core.storage import runs
+
+
+def run_number(target: str) -> int | None:
+    """The run id in "run:ID", None for anything else."""
+    kind, colon, number = target.partition(":")
+    return int(number) if kind == "run" and colon and number.isdigit() else None
+
+
+def run_model(context: StepContext, target: str, step: str | None = None) -> str | None:
+    """The model folder of "run:ID", None when the target names no run.
+
+    WorkbenchError: the run is missing, of another project, unfinished, of another step than `step`, or
+    its folder is gone.
+    """
+    run_id = run_number(target)
+    if run_id is None:
+        return None
+    run = runs.get_run(context.workspace, run_id)
+    if run.project_id != context.project.id:
+        raise WorkbenchError(f"Run {run_id} belongs to another project.")
+    if step is not None and run.step != step:
+        raise WorkbenchError(f"Run {run_id} is a {run.step} run; here a {step} run is needed.")
+    if run.state != "done" or not run.model_path:
+        raise WorkbenchError(f"Run {run_id} has no finished model (its state is {run.state!r}).")
+    folder = context.workspace.home / run.model_path
+    if not folder.is_dir():
+        raise WorkbenchError(f"The model folder of run {run_id} is gone ({run.model_path}).")
+    return str(folder)
