@@ -1,0 +1,227 @@
+"""What the gold pairs of a project look like: counts, scores, warnings, the table, the imports."""
+
+import json
+from typing import Any
+
+import streamlit as st
+
+from augsbert_core import charts
+from augsbert_core.pairs import SPLITS
+from augsbert_core.storage.gold import (
+    GoldFilter,
+    GoldReport,
+    gold_page,
+    gold_report,
+    gold_scores,
+    remove_import,
+)
+from augsbert_core.storage.projects import ProjectCounts, count_project
+from augsbert_core.storage.records import Project, Run
+from augsbert_core.storage.runs import list_runs
+from augsbert_core.ui.bench import Bench
+from augsbert_core.ui.checklist import many
+from augsbert_core.ui.widgets import (
+    as_text,
+    empty_state,
+    flash,
+    table_pager,
+    time_text,
+    user_errors,
+)
+
+PAGE_ROWS = 50
+SPLIT_MEANING = {
+    "train": "what the models learn from",
+    "dev": "picks the best checkpoint and threshold",
+    "test": "measures, used by nothing else",
+}
+
+
+def overview(bench: Bench, project: Project) -> None:
+    """Counts and score histogram of the gold pairs, what is odd about them, and all of them in a table."""
+    counts = count_project(bench.workspace, project.id)
+    if not counts.gold:
+        empty_state("No gold pairs yet. Import a file of scored sentence pairs in the next tab.")
+        return
+    _counts(counts)
+    report = gold_report(bench.workspace, project.id)
+    chart, facts = st.columns([3, 2], gap="medium")
+    with chart:
+        _histogram(bench, project)
+    with facts:
+        _facts(project, counts, report)
+    st.subheader("All gold pairs", anchor=False)
+    _table(bench, project)
+
+
+def _counts(counts: ProjectCounts) -> None:
+    with st.container(horizontal=True):
+        for split in SPLITS:
+            value = getattr(counts, split)
+            st.metric(
+                f"{split.capitalize()} pairs", f"{value:,}", border=True, help=SPLIT_MEANING[split]
+            )
+        st.metric(
+            "Unlabelled sentences",
+            f"{counts.unlabelled_sentences:,}",
+            border=True,
+            help="Extra sentences from which candidate pairs may be sampled.",
+        )
+
+
+def _histogram(bench: Bench, project: Project) -> None:
+    values = {split: gold_scores(bench.workspace, project.id, (split,)) for split in SPLITS}
+    present = {split: scores for split, scores in values.items() if len(scores)}
+    st.plotly_chart(
+        charts.histogram_figure(present, project.score_range),
+        key="gold-histogram",
+        config={"displayModeBar": False},
+    )
+
+
+def report_sentences(counts: ProjectCounts, report: GoldReport) -> list[tuple[str, str]]:
+    """(level, sentence) for everything worth knowing before training; level: warning or info."""
+    told: list[tuple[str, str]] = []
+    missing = [split for split in SPLITS if not getattr(counts, split)]
+    for split in missing:
+        told.append(("warning", f"There are no {split} pairs: {_without(split)}."))
+    if report.sentences_in_two_splits:
+        told.append(
+            (
+                "warning",
+                f"{report.sentences_in_two_splits:,} of {many(report.sentences, 'sentence')} occur in more than "
+                "one split, so test scores may look better than they would be on new sentences. Sampling "
+                "leaves those of dev and test out.",
+            )
+        )
+    if report.conflicting_pairs:
+        told.append(
+            (
+                "info",
+                f"Pairs with more than one score: {report.conflicting_pairs:,}. Models then learn something in "
+                "between; the repeats policy of the import can average them.",
+            )
+        )
+    if report.repeated_rows:
+        told.append(
+            (
+                "info",
+                f"Rows that repeat an earlier pair, in either direction: {report.repeated_rows:,}.",
+            )
+        )
+    if report.identical_sentences:
+        told.append(
+            ("info", f"Rows that pair a sentence with itself: {report.identical_sentences:,}.")
+        )
+    return told
+
+
+def _without(split: str) -> str:
+    return {
+        "train": "nothing can be trained",
+        "dev": "training cannot pick its best checkpoint",
+        "test": "models cannot be compared fairly",
+    }[split]
+
+
+def _facts(project: Project, counts: ProjectCounts, report: GoldReport) -> None:
+    low, high = project.score_range.low, project.score_range.high
+    st.markdown(
+        f"**{many(report.sentences, 'sentence')}** in {many(counts.gold, 'gold pair')}, "
+        f"scored **{low:g} to {high:g}**."
+    )
+    told = report_sentences(counts, report)
+    for level, sentence in told:
+        if level == "warning":
+            st.warning(sentence, icon=":material/warning:")
+        else:
+            st.markdown(f":small[:material/info: {sentence}]")
+    if not told:
+        st.markdown(
+            ":green[:material/check_circle:] No repeats, no conflicts, no shared sentences."
+        )
+
+
+def _table(bench: Bench, project: Project) -> None:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        text = st.text_input(
+            "Search",
+            key="gold-search",
+            placeholder="Words in either sentence",
+            icon=":material/search:",
+        )
+        splits = st.pills("Split", SPLITS, selection_mode="multi", key="gold-splits")
+    low, high = project.score_range.low, project.score_range.high
+    chosen = GoldFilter(splits=tuple(splits), text=text)
+    _, total = gold_page(bench.workspace, project.id, chosen, limit=1)
+    if not total:
+        empty_state("No gold pair matches. Search for fewer words, or choose other splits.")
+        return
+    table = st.container()
+    offset = table_pager(total, "gold-page", PAGE_ROWS)
+    page, _ = gold_page(bench.workspace, project.id, chosen, offset=offset, limit=PAGE_ROWS)
+    page["source"] = page["source_file"] + ", line " + page["source_line"].astype(str)
+    table.dataframe(
+        page,
+        hide_index=True,
+        column_order=("raw_score", "sentence1", "sentence2", "split", "source"),
+        column_config={
+            "raw_score": st.column_config.ProgressColumn(
+                "Score", min_value=low, max_value=high, format="%.2f", width=110, color="yellow"
+            ),
+            "sentence1": st.column_config.TextColumn("Sentence 1", width=270),
+            "sentence2": st.column_config.TextColumn("Sentence 2", width=270),
+            "split": st.column_config.TextColumn("Split", width=60),
+            "source": st.column_config.TextColumn("From", width=150),
+        },
+    )
+
+
+def imports(bench: Bench, project: Project) -> None:
+    """The imports of a project, each of which can be taken back."""
+    runs = list_runs(bench.workspace, project.id, step="import")
+    if not runs:
+        empty_state("Nothing was imported yet.")
+        return
+    for run in runs:
+        with st.container(
+            border=True,
+            horizontal=True,
+            wrap=False,
+            vertical_alignment="center",
+            key=f"import-{run.id}",
+        ):
+            st.markdown(
+                f"**{as_text(run.name)}**  \n:small[:gray[{import_facts(run)}]]", width="stretch"
+            )
+            _remove(bench, run)
+
+
+def import_facts(run: Run) -> str:
+    """When an import was made, how many rows it kept, and how it was told to read them."""
+    metrics: dict[str, Any] = run.metrics
+    parts = [time_text(run.created_at).replace(":", "\\:")]
+    if "pairs_kept" in metrics:
+        parts.append(f"{metrics['pairs_kept']:,} kept")
+    rejected = metrics.get("rejected")
+    if isinstance(rejected, int) and rejected:
+        parts.append(f"{rejected:,} rejected")
+    options = json.loads(run.options)
+    if options.get("score_range"):
+        low, high = options["score_range"]
+        parts.append(f"scores {low:g} to {high:g}")
+    if options.get("split"):
+        parts.append(options["split"])
+    return " · ".join(parts)
+
+
+def _remove(bench: Bench, run: Run) -> None:
+    with st.popover("Remove", icon=":material/undo:"), user_errors():
+        st.markdown(
+            "Its rows go, and sentences that nothing else uses. Models that were trained on them stay, but "
+            "their scores no longer belong to the gold pairs you then have."
+        )
+        if st.button("Remove for good", type="primary", key=f"remove-import-{run.id}"):
+            remove_import(bench.workspace, run.id)
+            flash(f"Removed {run.name}", ":material/undo:")
+            st.rerun()

@@ -1,0 +1,191 @@
+"""Live jobs on a page: progress, curves, log, cancel and resume. Everything is read from the job row."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import streamlit as st
+
+from augsbert_core import charts, jobs
+from augsbert_core.steps import STEPS
+from augsbert_core.storage.queue import ACTIVE, RESUMABLE, get_job, list_jobs
+from augsbert_core.storage.records import Job, Run
+from augsbert_core.storage.runs import get_run, read_metrics
+from augsbert_core.ui.bench import Bench, tend_jobs
+from augsbert_core.ui.widgets import as_text, duration_text, flash, user_errors
+
+POLL_SECONDS = 1.5
+LOG_HEIGHT = 260
+
+STATES: dict[str, tuple[str, Any, str]] = {
+    "queued": ("Waiting", "gray", ":material/hourglass_empty:"),
+    "running": ("Running", "primary", ":material/play_circle:"),
+    "cancelling": ("Stopping", "orange", ":material/stop_circle:"),
+    "cancelled": ("Cancelled", "gray", ":material/cancel:"),
+    "failed": ("Failed", "red", ":material/error:"),
+    "interrupted": ("Interrupted", "orange", ":material/power_off:"),
+    "done": ("Done", "green", ":material/check_circle:"),
+}
+"""Job state → word on the screen, colour, icon."""
+
+METRIC_NAMES = {"spearman": "Spearman", "f1": "F1"}
+OUTCOMES = {
+    "n_steps": "steps",
+    "n_candidates": "candidates",
+    "n_scored": "pairs scored",
+    "pairs_per_second": "pairs/s",
+}
+
+
+def launch(bench: Bench, step: str, options: Any) -> None:
+    """Queue a step of the open project and draw the page anew; a user error is shown instead."""
+    with user_errors():
+        if bench.project is None:
+            raise ValueError("launch needs an open project")
+        jobs.enqueue(bench.workspace, bench.project.id, step, options)
+        flash(f"{STEPS[step].title}: queued", ":material/play_circle:")
+        st.rerun()
+
+
+def job_panel(bench: Bench, steps: Sequence[str], *, ended: bool = True) -> None:
+    """The jobs of these steps in the open project: all that are active, and the last one that ended.
+
+    ended: leave the last one out when False.
+    Reads the job rows every 1.5 s while one is active, then draws the whole page once more.
+    """
+    project_id = bench.project.id if bench.project else None
+
+    def shown() -> list[Job]:
+        ours = [job for job in list_jobs(bench.workspace, project_id) if job.step in steps]
+        active = [job for job in ours if job.state in ACTIVE]
+        last = [job for job in ours if job.state not in ACTIVE][:1]
+        return active + (last if ended else [])
+
+    _live(bench, shown)
+
+
+def job_details(bench: Bench, job_id: int) -> None:
+    """One job in full, live while it is active."""
+    _live(bench, lambda: [get_job(bench.workspace, job_id)], removable=True)
+
+
+def _live(bench: Bench, shown: Any, removable: bool = False) -> None:
+    was_active = any(job.state in ACTIVE for job in shown())
+
+    @st.fragment(run_every=POLL_SECONDS if was_active else None)
+    def panel() -> None:
+        tend_jobs(bench.workspace)
+        cards = shown()
+        if was_active and not any(job.state in ACTIVE for job in cards):
+            st.rerun()
+        for job in cards:
+            _card(bench, job, removable)
+
+    panel()
+
+
+def _card(bench: Bench, job: Job, removable: bool) -> None:
+    run = get_run(bench.workspace, job.run_id)
+    word, color, icon = STATES[job.state]
+    with st.container(border=True, key=f"job-{job.id}"):
+        with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
+            st.markdown(f"**{as_text(run.name)}**", width="stretch")
+            st.badge(word, icon=icon, color=color)
+            _buttons(bench, job, removable)
+        if job.state in ACTIVE or 0 < job.progress < 1:
+            share = min(max(job.progress, 0.0), 1.0)
+            st.progress(share, text=as_text(f"{job.message} · {share:.0%}"))
+        st.caption(as_text(" · ".join([facts(job), *outcome(run)])))
+        if job.error:
+            st.error(as_text(job.error), icon=":material/error:")
+        _curves(bench, job)
+        _log(bench, job)
+
+
+def facts(job: Job) -> str:
+    """Job number, device, elapsed and remaining time in one line."""
+    parts = [f"Job {job.id}", job.device]
+    if job.started_at:
+        end = datetime.fromisoformat(job.finished_at) if job.finished_at else datetime.now(UTC)
+        elapsed = (end - datetime.fromisoformat(job.started_at)).total_seconds()
+        parts.append(duration_text(elapsed))
+        # A resumed job did not start at zero, so its pace says nothing about the rest.
+        if (
+            job.state == "running"
+            and job.attempt == 1
+            and job.progress > 0.03
+            and elapsed > 3
+            and "left" not in job.message
+        ):
+            left = elapsed * (1 - job.progress) / job.progress
+            parts.append(f"about {duration_text(left)} left")
+    if job.attempt > 1:
+        parts.append(f"attempt {job.attempt}")
+    return " · ".join(parts)
+
+
+def outcome(run: Run) -> list[str]:
+    """What came out of a finished run, in a few words."""
+    found = run.metrics
+    if run.state != "done":
+        return []
+    parts = []
+    if found.get("dev_score") is not None:
+        name = METRIC_NAMES.get(found.get("metric", ""), "score")
+        parts.append(f"dev {name} × 100: {100 * found['dev_score']:.1f}")
+    for key, words in OUTCOMES.items():
+        if isinstance(found.get(key), int | float):
+            parts.append(f"{found[key]:,.0f} {words}")
+    if isinstance(found.get("rows"), list):
+        parts.append(f"{len(found['rows'])} measurements")
+    return parts
+
+
+def _buttons(bench: Bench, job: Job, removable: bool) -> None:
+    with user_errors():
+        if job.state in ("queued", "running") and st.button(
+            "Cancel", key=f"cancel-{job.id}", icon=":material/stop:"
+        ):
+            jobs.cancel(bench.workspace, job.id)
+            st.rerun()
+        if jobs.can_be_forced(bench.workspace, job) and st.button(
+            "End its process",
+            key=f"force-{job.id}",
+            icon=":material/dangerous:",
+            help="It has not reacted to the wish to stop. Work since its last checkpoint is lost.",
+        ):
+            jobs.cancel(bench.workspace, job.id)
+            st.rerun()
+        if job.state in RESUMABLE and st.button(
+            "Resume", key=f"resume-{job.id}", icon=":material/replay:", type="primary"
+        ):
+            jobs.resume(bench.workspace, job.id)
+            st.rerun()
+        if removable and job.state in RESUMABLE:
+            _remove(bench, job)
+
+
+def _remove(bench: Bench, job: Job) -> None:
+    with st.popover("Remove", key=f"remove-{job.id}", icon=":material/delete:"):
+        st.markdown("Its checkpoints and its log go too; it cannot be resumed any more.")
+        if st.button("Remove for good", key=f"remove-now-{job.id}", type="primary"):
+            jobs.discard_job(bench.workspace, job.id)
+            flash(f"Job {job.id} removed", ":material/delete:")
+            st.rerun()
+
+
+def _curves(bench: Bench, job: Job) -> None:
+    curves = read_metrics(bench.workspace, job.run_id)
+    if any(len(steps) > 1 for steps, _ in curves.values()):
+        st.plotly_chart(charts.curves_figure(curves), key=f"curves-{job.id}")
+
+
+def _log(bench: Bench, job: Job) -> None:
+    log = st.expander("Log", key=f"log-{job.id}", icon=":material/terminal:", on_change="rerun")
+    if log.open:
+        text = jobs.log_tail(bench.workspace, job) or "Nothing yet."
+        height: int | Literal["content"] = LOG_HEIGHT if text.count("\n") > 10 else "content"
+        log.code(text, language=None, height=height)
+    if job.details:
+        with st.expander("Traceback", icon=":material/bug_report:", key=f"traceback-{job.id}"):
+            st.code(job.details, language=None)

@@ -1,0 +1,112 @@
+"""Which silver set is open, and which of its pairs the table shows."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from augsbert_core.pairs import ScoreRange
+from augsbert_core.storage.records import Project, SilverSet
+from augsbert_core.storage.silver import SORTS, STATUSES, SilverFilter
+from augsbert_core.ui.sampling_forms import strategy_name
+
+STATUS_ICONS = {
+    "unreviewed": ":material/radio_button_unchecked:",
+    "corrected": ":material/edit:",
+    "accepted": ":material/check_circle:",
+    "rejected": ":material/block:",
+    "flagged": ":material/flag:",
+}
+
+
+def set_title(found: SilverSet) -> str:
+    """One line that tells a silver set from the others."""
+    state = "" if found.is_complete else f" of {found.n_candidates:,}, incomplete"
+    name = strategy_name(found.strategy)
+    labeler = found.labeler.replace("run:", "run ")
+    return (
+        f"Silver set {found.id} · {name} · {found.n_pairs:,} pairs{state} · labelled by {labeler}"
+    )
+
+
+def choose_set(sets: Sequence[SilverSet]) -> SilverSet:
+    """Pick one of the silver sets; the newest at first, and whenever a new one has come."""
+    by_id = {found.id: found for found in sets}
+    set_id = st.selectbox(
+        "Silver set",
+        list(by_id),
+        format_func=lambda number: set_title(by_id[number]),
+        key=f"silver-set-{sets[0].id}",
+    )
+    return by_id[set_id]
+
+
+def range_key(set_id: int) -> str:
+    """The state key of the score range, which the plot sets too."""
+    return f"silver-range-{set_id}"
+
+
+def set_range(set_id: int, scale: ScoreRange, low: float, high: float) -> None:
+    """Show the pairs in this range of raw scores; for a callback."""
+    step = (scale.high - scale.low) / 100
+    low, high = (scale.low + round((value - scale.low) / step) * step for value in (low, high))
+    st.session_state[range_key(set_id)] = (low, high)
+
+
+def filter_inputs(project: Project, found: SilverSet) -> tuple[SilverFilter, str]:
+    """The filters above the table and the order of its rows."""
+    scale = project.score_range
+    st.session_state.setdefault(range_key(found.id), (scale.low, scale.high))
+    first, second, third, fourth = st.columns([3, 2, 1.3, 2])
+    with first:
+        st.slider(
+            "Score",
+            scale.low,
+            scale.high,
+            step=(scale.high - scale.low) / 100,
+            key=range_key(found.id),
+            persist_state="session",
+            help="On the project's own scale, corrections included. Dragging over the plot sets it too.",
+        )
+    with second:
+        text = st.text_input(
+            "Text",
+            placeholder="in either sentence",
+            key=f"silver-text-{found.id}",
+            persist_state="session",
+        )
+    with third:
+        max_rank = st.number_input(
+            "Rank up to",
+            1,
+            value=None,
+            placeholder="all",
+            key=f"silver-rank-{found.id}",
+            persist_state="session",
+            help="The sampler's rank: 1 is the closest neighbour of its sentence.",
+        )
+    with fourth:
+        sort = st.selectbox(
+            "Order", list(SORTS), key=f"silver-sort-{found.id}", persist_state="session"
+        )
+    low, high = st.session_state[range_key(found.id)]
+    chosen = SilverFilter(
+        low=scale.to_unit(min(max(low, scale.low), scale.high)),
+        high=scale.to_unit(min(max(high, scale.low), scale.high)),
+        max_rank=max_rank,
+        text=text,
+    )
+    return chosen, sort
+
+
+def status_input(set_id: int, counts: dict[str, int]) -> tuple[str, ...]:
+    """Choose statuses, each shown with its number of pairs; none chosen means all."""
+    chosen = st.pills(
+        "Status",
+        STATUSES,
+        selection_mode="multi",
+        format_func=lambda status: f"{STATUS_ICONS[status]} {status} {counts[status]:,}",
+        key=f"silver-status-{set_id}",
+        persist_state="session",
+        label_visibility="collapsed",
+    )
+    return tuple(chosen or ())

@@ -1,0 +1,254 @@
+"""Review silver pairs: a filtered, paged table in which every edit is saved at once.
+
+The editor keeps its own edits and lays them over the frame that it is given. So the rows of the frame
+stay fixed until the filter changes; edits are applied to the store by pair id, and what follows from
+them (a typed score makes a pair "corrected") is written back into the frame's other columns.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from augsbert_core.errors import WorkbenchError
+from augsbert_core.pairs import ScoreRange
+from augsbert_core.storage import silver
+from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.exports import to_csv
+from augsbert_core.storage.records import Project
+from augsbert_core.storage.silver import SilverFilter
+from augsbert_core.ui.widgets import as_text, table_pager, user_errors
+
+REVIEWER = "reviewer"
+PAGE_ROWS = 50
+VIEW = "silver-view"
+NOTICE = "silver-notice"
+
+ROW_COLUMNS = ["sentence1", "sentence2", "shown", "status", "labeler", "rank"]
+
+
+@dataclass
+class View:
+    """The page of pairs on the screen. state: id → (correction, status) as the store has it."""
+
+    signature: tuple
+    frame: pd.DataFrame
+    state: dict[int, tuple[float | None, str]]
+    version: int
+    applied: dict[int, dict[str, Any]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What becomes of a pair."""
+
+    correction: float | None
+    status: str
+    notice: str = ""
+
+
+def decide(
+    changed: dict[str, Any], correction: float | None, status: str, scale: ScoreRange
+) -> Decision:
+    """What an edit means. changed: the edited cells, "shown" (raw score) or "status".
+
+    Typing a score corrects the pair. "unreviewed" and "accepted" go back to the labeler's score; "flagged"
+    and "rejected" keep a correction. WorkbenchError: the score is not on the scale.
+    """
+    typed = changed.get("shown")
+    if typed is not None:
+        try:
+            return Decision(scale.to_unit(float(typed)), "corrected")
+        except ValueError:
+            raise WorkbenchError(
+                f"A score must lie between {scale.low:g} and {scale.high:g}; {typed:g} does not. "
+                "Nothing was saved."
+            ) from None
+    if "shown" in changed:
+        return Decision(None, "unreviewed")
+    wanted = changed.get("status") or "unreviewed"
+    if wanted == "corrected" and correction is None:
+        return Decision(None, status, "To correct a pair, type another score in its row.")
+    return Decision(None if wanted in ("unreviewed", "accepted") else correction, wanted)
+
+
+def review_table(
+    workspace: Workspace, project: Project, set_id: int, chosen: SilverFilter, sort: str
+) -> None:
+    """One page of silver pairs; scores and statuses can be edited, and each edit is saved at once."""
+    total = silver.count_silver(workspace, set_id, chosen)
+    if not total:
+        st.info("No pair passes these filters. Widen the score range or clear the text.")
+        return
+    offset = table_pager(total, f"silver-pager-{set_id}", PAGE_ROWS)
+    view = _view(workspace, project, set_id, chosen, sort, offset)
+    key = f"silver-editor-{view.version}"
+    st.data_editor(
+        view.frame,
+        key=key,
+        hide_index=True,
+        height=min(40 + 35 * len(view.frame), 600),
+        disabled=["sentence1", "sentence2", "labeler", "rank"],
+        column_order=ROW_COLUMNS,
+        column_config=_columns(project.score_range),
+        on_change=save_edits,
+        args=(workspace, project.score_range, key),
+    )
+
+
+def _view(
+    workspace: Workspace,
+    project: Project,
+    set_id: int,
+    chosen: SilverFilter,
+    sort: str,
+    offset: int,
+) -> View:
+    """The view on the screen, read anew only when another page, filter or order is asked for."""
+    signature = (str(workspace.home), set_id, chosen, sort, offset)
+    view: View | None = st.session_state.get(VIEW)
+    if view is None or view.signature != signature:
+        page = silver.silver_page(
+            workspace, set_id, chosen, sort=sort, offset=offset, limit=PAGE_ROWS
+        )
+        version = st.session_state.get("silver-version", 0) + 1
+        st.session_state["silver-version"] = version
+        view = View(signature, _frame(page, project.score_range), _states(page), version)
+        st.session_state[VIEW] = view
+    return view
+
+
+def _frame(page: pd.DataFrame, scale: ScoreRange) -> pd.DataFrame:
+    width = scale.high - scale.low
+    frame = page.assign(
+        shown=(scale.low + page["final_score"] * width).round(4),
+        labeler=(scale.low + page["score"] * width).round(4),
+        rank=page["rank"].astype("Int64"),
+    )
+    return frame.set_index("id")[ROW_COLUMNS]
+
+
+def _states(page: pd.DataFrame) -> dict[int, tuple[float | None, str]]:
+    return {
+        int(row["id"]): (
+            None if pd.isna(row["correction"]) else float(row["correction"]),
+            str(row["status"]),
+        )
+        for row in page.to_dict("records")
+    }
+
+
+def save_edits(workspace: Workspace, scale: ScoreRange, key: str) -> None:
+    """Apply what has changed since the last call; the editor reports all its edits every time."""
+    view: View = st.session_state[VIEW]
+    try:
+        for position, cells in st.session_state[key]["edited_rows"].items():
+            pair_id = int(view.frame.index[int(position)])
+            known = view.applied.get(pair_id, {})
+            changed = {name: value for name, value in cells.items() if known.get(name, "") != value}
+            if changed:
+                view.applied[pair_id] = dict(cells)
+                _save_one(workspace, scale, view, pair_id, changed)
+    except WorkbenchError as error:
+        st.session_state[NOTICE] = str(error)
+        reload_view()
+
+
+def _save_one(
+    workspace: Workspace, scale: ScoreRange, view: View, pair_id: int, changed: dict[str, Any]
+) -> None:
+    decision = decide(changed, *view.state[pair_id], scale)
+    silver.review_silver_pair(
+        workspace,
+        pair_id,
+        correction=decision.correction,
+        status=decision.status,
+        actor=REVIEWER,
+    )
+    labeler = float(view.frame["labeler"][pair_id])
+    final = labeler if decision.correction is None else scale.to_raw(decision.correction)
+    view.state[pair_id] = (decision.correction, decision.status)
+    view.frame.at[pair_id, "shown"] = round(final, 4)
+    view.frame.at[pair_id, "status"] = decision.status
+    what = decision.status
+    if decision.correction is not None and decision.status == "corrected":
+        what = f"corrected from {labeler:.2f} to {final:.2f}"
+    start = str(view.frame["sentence1"][pair_id])[:60]
+    st.session_state[NOTICE] = decision.notice or f"Saved: {what} · {start}"
+    # The editor goes on showing its own edit; where that is not what was saved, it has to start afresh.
+    cells = view.applied[pair_id]
+    shown = cells.get("shown", final)
+    is_true = shown is not None and abs(float(shown) - final) < 1e-4
+    if not is_true or cells.get("status", decision.status) != decision.status:
+        reload_view()
+
+
+def reload_view() -> None:
+    """Read the page anew at the next run."""
+    st.session_state.pop(VIEW, None)
+
+
+def undo(workspace: Workspace, set_id: int) -> None:
+    """Take back the last decision in this set; for the callback of a button."""
+    try:
+        done = silver.undo_last_review(workspace, set_id, REVIEWER)
+        st.session_state[NOTICE] = done or "There is nothing to undo in this set."
+    except WorkbenchError as error:
+        st.session_state[NOTICE] = str(error)
+    reload_view()
+
+
+def _columns(scale: ScoreRange) -> dict[str, Any]:
+    return {
+        "sentence1": st.column_config.TextColumn("Sentence 1", width=220),
+        "sentence2": st.column_config.TextColumn("Sentence 2", width=220),
+        "shown": st.column_config.NumberColumn(
+            "Score",
+            format="%.2f",
+            width=75,
+            help=f"Type a score from {scale.low:g} to {scale.high:g} to correct the labeler.",
+        ),
+        "status": st.column_config.SelectboxColumn(
+            "Status",
+            options=list(silver.STATUSES),
+            width=105,
+            help="Rejected pairs are left out of training. Unreviewed goes back to the labeler's score.",
+        ),
+        "labeler": st.column_config.NumberColumn(
+            "Labeler", format="%.2f", width=75, help="What the labeler said."
+        ),
+        "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
+    }
+
+
+def export_set(workspace: Workspace, set_id: int, scale: ScoreRange) -> bytes:
+    """The whole set as a CSV that spreadsheets open safely, scores on the raw scale."""
+    header = ("sentence1", "sentence2", "score", "labeler_score", "status", "rank")
+    rows = (
+        (first, second, scale.to_raw(final), scale.to_raw(score), status, rank)
+        for first, second, final, score, status, rank in silver.silver_rows(workspace, set_id)
+    )
+    return to_csv(header, rows)
+
+
+def notice() -> None:
+    """What the last edit or undo did, or how to begin."""
+    text = st.session_state.get(NOTICE)
+    if text:
+        st.caption(f":material/check: {as_text(text)}")
+    else:
+        st.caption(
+            ":material/edit: Select a score or a status and type. Every edit is saved at once."
+        )
+
+
+def delete_set_button(workspace: Workspace, set_id: int, n_pairs: int) -> None:
+    """Delete a silver set after asking once more."""
+    with st.popover("Delete set", icon=":material/delete:"):
+        st.write(f"Delete silver set {set_id} with its {n_pairs:,} labels and all corrections?")
+        if st.button("Yes, delete it", key=f"delete-silver-{set_id}", type="primary"):
+            with user_errors():
+                silver.delete_silver_set(workspace, set_id)
+                reload_view()
+                st.rerun()

@@ -1,0 +1,34 @@
+"""What the theme in .streamlit/config.toml cannot say, in one place: spacing, and the emphasised step."""
+
+import streamlit as st
+
+SIDEBAR_WIDTH = 250
+
+FAVICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" '
+    'fill="#0f6b6b"/><circle cx="25" cy="32" r="13" fill="#e0ab48"/><circle cx="40" cy="32" r="13" '
+    'fill="#c3d3e3" fill-opacity="0.85"/></svg>'
+)
+"""Gold and silver overlapping. An image of our own: Streamlit fetches named icons for it from the net."""
+
+LOGO = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 250 40"><circle cx="15" cy="20" r="11" '
+    'fill="#d9951a"/><circle cx="28" cy="20" r="11" fill="#7f9fbd" fill-opacity="0.85"/>'
+    '<text x="50" y="27" font-family="Georgia, serif" font-size="19" font-weight="600" textLength="194" '
+    'lengthAdjust="spacingAndGlyphs" fill="#2c8c86">AugSBERT Workbench</text></svg>'
+)
+
+STYLE = """
+<style>
+.stMainBlockContainer { padding-left: 3rem; padding-right: 3rem; max-width: 1280px; }
+.st-key-checklist-next { border-radius: 0.5rem;
+  background: color-mix(in srgb, #2c8c86 12%, transparent); }
+[class*="st-key-checklist-"] { padding: 0.3rem 0.6rem; }
+</style>
+"""
+
+
+def dress_page() -> None:
+    """Apply the style and show the name of the workbench above the menu."""
+    st.html(STYLE)
+    st.logo(LOGO, size="large", icon_image=FAVICON)

@@ -1,0 +1,28 @@
+"""Jobs: everything that runs, waits or has run in this workspace."""
+
+import streamlit as st
+
+from augsbert_core import ui
+from augsbert_core.storage.queue import list_jobs
+from augsbert_core.ui.jobs_table import jobs_table, pick_job
+
+bench = ui.open_bench()
+ui.page_header(
+    "Jobs",
+    "Every step that takes long runs as a job in a process of its own, one per device at a time, so the "
+    "pages never wait and closing the browser stops nothing. A job that was interrupted can be resumed from "
+    "its last checkpoint.",
+)
+
+if not list_jobs(bench.workspace, limit=1):
+    ui.empty_state(
+        "No jobs yet. Train a cross-encoder to start the first one.",
+        page="cross_encoder",
+        label="Go to Cross-encoder",
+    )
+    st.stop()
+
+jobs_table(bench)
+job_id = pick_job(bench)
+if job_id is not None:
+    ui.job_details(bench, job_id)
