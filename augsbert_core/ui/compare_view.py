@@ -8,7 +8,8 @@ import streamlit as st
 
 from augsbert_core import charts
 from augsbert_core.options import BiEncoderOptions, EvaluateOptions, from_json
-from augsbert_core.steps.compare import Comparison, Verdict, equal_step_options, model_target
+from augsbert_core.steps.compare import Comparison, equal_step_options, model_target
+from augsbert_core.steps.verdict import Verdict
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.exports import to_csv
 from augsbert_core.storage.runs import list_runs

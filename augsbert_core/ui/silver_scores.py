@@ -169,5 +169,5 @@ def _caption(overlay: ScoreOverlay) -> str:
     return (
         "Drag over the plot to see those pairs below; double-click to see all. Gaussian kernels with "
         "Silverman's bandwidth, reflected at both ends of the scale. KL in nats on a grid of "
-        f"{GRID_POINTS} points, densities raised to at least {FLOOR:g}. Corrections count, rejected pairs do not."
+        f"{GRID_POINTS} points, densities raised to at least 10⁻⁶. Corrections count, rejected pairs do not."
     )

@@ -1,5 +1,6 @@
 """A seeded workspace for the pages, and a way to open one of them without a browser."""
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "home"
     monkeypatch.setenv("AUGSBERT_HOME", str(folder))
     monkeypatch.setattr(jobs, "tend", lambda workspace: None)
+    # AppTest puts the page in the place of __main__, which processes spawned by later tests would run.
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
     return folder
 
 

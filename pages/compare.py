@@ -1,0 +1,72 @@
+"""Did silver help? One table and one figure on one split."""
+
+import streamlit as st
+
+from augsbert_core import ui
+from augsbert_core.steps.compare import comparison
+from augsbert_core.steps.verdict import verdicts
+from augsbert_core.storage.projects import count_project
+from augsbert_core.ui import compare_view as view
+from augsbert_core.ui.last_job import needs_a_look
+
+SPLITS = {"test": "Test split", "dev": "Dev split"}
+
+bench = ui.open_bench()
+ui.page_header(
+    "Compare",
+    "All models of the project on the same gold pairs, beside the untrained model, plain word overlap, the "
+    "gold-only bi-encoder (lower bound) and the cross-encoder (upper bound, paper §6.1). Silver has helped only if "
+    "AugSBERT beats gold-only training **with as many steps** by more than the interval.",
+)
+project = ui.need_project(bench)
+counts = count_project(bench.workspace, project.id)
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    split = st.segmented_control(
+        "Measured on",
+        list(SPLITS),
+        format_func=lambda name: f"{SPLITS[name]} ({getattr(counts, name):,})",
+        default="test",
+        required=True,
+        key="compare-split",
+        persist_state="session",
+        help="Report test scores. Checkpoints are chosen on dev, so dev scores flatter.",
+    )
+    st.space("stretch")
+    actions = st.container(horizontal=True, width="content")
+if not getattr(counts, split):
+    ui.empty_state(
+        f"There are no gold pairs in the {split} split to measure on. Import some first.",
+        page="gold",
+        label="Import gold pairs",
+    )
+    st.stop()
+
+table = comparison(bench.workspace, project.id, split)
+with actions:
+    view.action_buttons(bench, table, view.missing_baselines(bench.workspace, project.id))
+if needs_a_look(bench, "evaluate"):
+    ui.job_panel(bench, ["evaluate"])
+
+if table.rows.empty:
+    trained = counts.cross_encoders + counts.bi_encoders
+    ui.empty_state(
+        f"Nothing has been measured on the {split} split yet. Press “Measure {len(table.missing)} missing "
+        f"models” above: it takes seconds per model."
+        + ("" if trained else " Trained models join the table as soon as there are any.")
+    )
+    st.stop()
+
+for verdict in verdicts(bench.workspace, project.id, table):
+    view.show_verdict(verdict)
+with st.container(border=True):
+    view.show_figure(table)
+view.show_table(table)
+view.show_notes(table)
+st.download_button(
+    "CSV",
+    view.table_csv(table),
+    file_name=f"compare-{split}.csv",
+    mime="text/csv",
+    icon=":material/download:",
+    on_click="ignore",
+)

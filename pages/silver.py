@@ -1,0 +1,74 @@
+"""See how the silver scores are spread, and correct them."""
+
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from augsbert_core import ui
+from augsbert_core.storage.projects import count_project
+from augsbert_core.storage.silver import list_silver_sets, silver_status_counts
+from augsbert_core.ui import silver_filters, silver_scores, silver_table
+
+bench = ui.open_bench()
+ui.page_header(
+    "Silver",
+    "Silver pairs are candidates with the labeler's score. They help only if they cover the scale as the gold "
+    "pairs do, so compare the two densities (paper §6.1, fig. 4), read some pairs, and correct what is wrong.",
+)
+project = ui.need_project(bench)
+sets = [found for found in list_silver_sets(bench.workspace, project.id) if found.n_pairs]
+if not sets:
+    counts = count_project(bench.workspace, project.id)
+    ui.job_panel(bench, ["label"])
+    ui.empty_state(
+        "There are no silver pairs yet. Let the labeler score a candidate set first."
+        if counts.candidate_sets
+        else "There are no silver pairs yet. Sample candidate pairs, then let the labeler score them.",
+        page="sample",
+        label="Sample and label",
+    )
+    st.stop()
+
+found = silver_filters.choose_set(sets)
+if not found.is_complete:
+    st.warning(
+        f"Only {found.n_pairs:,} of {found.n_candidates:,} pairs are labelled so far. "
+        "Training waits until the set is complete.",
+        icon=":material/hourglass_empty:",
+    )
+    ui.job_panel(bench, ["label"])
+
+silver_scores.score_panel(
+    bench.workspace,
+    project,
+    found.id,
+    partial(silver_filters.set_range, found.id, project.score_range),
+)
+
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    st.subheader("Review", anchor=False, width="stretch")
+    st.button(
+        "Undo",
+        icon=":material/undo:",
+        on_click=silver_table.undo,
+        args=(bench.workspace, found.id),
+        help="Take back your last decision in this set; press again for the one before.",
+    )
+    st.download_button(
+        "CSV",
+        partial(silver_table.export_set, bench.workspace, found.id, project.score_range),
+        file_name=f"silver-set-{found.id}.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+        help="All pairs of this set with their scores and statuses.",
+    )
+    silver_table.delete_set_button(bench.workspace, found.id, found.n_pairs)
+chosen, sort = silver_filters.filter_inputs(project, found)
+statuses = silver_filters.status_input(found.id, silver_status_counts(bench.workspace, found.id))
+silver_table.notice()
+silver_table.review_table(
+    bench.workspace, project, found.id, replace(chosen, statuses=statuses), sort
+)
+ui.page_link("train", "Train a bi-encoder on these pairs")

@@ -1,0 +1,234 @@
+"""The Silver page: the spread of the scores, and corrections that last."""
+
+import csv
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from augsbert_core.errors import WorkbenchError
+from augsbert_core.pairs import ScoreRange
+from augsbert_core.storage import silver
+from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.projects import create_project
+from augsbert_core.storage.records import Project
+from augsbert_core.storage.silver import SilverFilter
+from augsbert_core.ui import silver_filters, silver_scores, silver_table
+from tests.pages.seeding import button, metric, open_page, shown_text, silver_set
+
+STS = ScoreRange(0.0, 5.0)
+
+
+def test_without_silver_the_page_points_to_the_sampling(workspace: Workspace) -> None:
+    page = open_page("silver", create_project(workspace, "New"))
+    assert "There are no silver pairs yet" in shown_text(page)
+
+
+def test_gold_and_silver_densities_share_one_raw_axis(
+    workspace: Workspace, project: Project
+) -> None:
+    silver_set(workspace, project)
+    page = open_page("silver", project)
+    spec = json.loads(page.get("plotly_chart")[0].proto.spec)
+    assert [trace["name"] for trace in spec["data"]] == ["Gold (train)", "Silver"]
+    assert spec["layout"]["xaxis"]["range"] == [0.0, 5.0]
+    assert float(metric(page, "KL(gold‖silver)")) >= 0
+    assert metric(page, "Silver pairs") == "6"
+    assert metric(page, "Scores ≥ 2.5") == "50%"
+    assert "grid of 257 points" in shown_text(page)
+
+
+def test_equal_scores_get_a_note_in_place_of_an_error(
+    workspace: Workspace, project: Project
+) -> None:
+    silver_set(workspace, project, scores=[0.5] * 6)
+    page = open_page("silver", project)
+    assert "All silver scores are the same" in shown_text(page)
+    assert metric(page, "KL(gold‖silver)") == "–"
+
+
+def test_zero_one_gold_is_shown_as_shares() -> None:
+    counts = np.zeros(512)
+    counts[::16] = 3
+    overlay = silver_scores.score_overlay(np.array([0.0, 1.0, 1.0]), counts, ScoreRange(0, 1))
+    assert overlay.kl is None
+    assert "only two values" in overlay.note
+    assert {trace.type for trace in overlay.figure.data} == {"bar"}
+
+
+def test_equal_spreads_have_no_distance_and_a_million_pairs_stay_quick() -> None:
+    gold = np.linspace(0.001, 0.999, 2000)
+    overlay = silver_scores.score_overlay(gold, np.full(512, 2000.0), STS)
+    assert overlay.n_silver == 1_024_000
+    assert overlay.kl == pytest.approx(0.0, abs=1e-3)
+    assert overlay.silver_high == 0.5
+
+
+def test_incomplete_sets_say_so(workspace: Workspace, project: Project) -> None:
+    silver_set(workspace, project, labelled=3)
+    page = open_page("silver", project)
+    assert "Only 3 of 6 pairs are labelled so far" in shown_text(page)
+
+
+def shown_rows(page: Any) -> list[dict[str, Any]]:
+    """The rows of the review table."""
+    return page.dataframe[-1].value.to_dict("records")
+
+
+def test_the_table_follows_the_score_range_text_and_order(
+    workspace: Workspace, project: Project
+) -> None:
+    set_id = silver_set(workspace, project)
+    page = open_page("silver", project)
+    assert [row["shown"] for row in shown_rows(page)] == [4.25, 3.5, 2.75, 2.0, 1.25, 0.5]
+
+    page.slider(key=silver_filters.range_key(set_id)).set_range(2.0, 4.0)
+    page.selectbox(key=f"silver-sort-{set_id}").set_value("Score, low to high").run()
+    assert [row["shown"] for row in shown_rows(page)] == [2.0, 2.75, 3.5]
+
+    page.text_input(key=f"silver-text-{set_id}").set_value("nowhere to be found").run()
+    assert "No pair passes these filters" in shown_text(page)
+
+
+def test_statuses_are_counted_and_filter_the_table(workspace: Workspace, project: Project) -> None:
+    set_id = silver_set(workspace, project)
+    pair = int(silver.silver_page(workspace, set_id, SilverFilter())["id"][0])
+    silver.review_silver_pair(workspace, pair, status="flagged", actor="reviewer")
+    page = open_page("silver", project)
+    pills = page.button_group(key=f"silver-status-{set_id}")
+    pills.set_value(["flagged"]).run()
+    assert [row["status"] for row in shown_rows(page)] == ["flagged"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "before", "after"),
+    [
+        ({"shown": 2.5}, (None, "unreviewed"), (0.5, "corrected")),
+        ({"shown": None}, (0.5, "corrected"), (None, "unreviewed")),
+        ({"status": "rejected"}, (0.5, "corrected"), (0.5, "rejected")),
+        ({"status": "accepted"}, (0.5, "corrected"), (None, "accepted")),
+        ({"status": "corrected"}, (None, "flagged"), (None, "flagged")),
+    ],
+)
+def test_what_an_edit_means(changed: dict, before: tuple, after: tuple) -> None:
+    decision = silver_table.decide(changed, *before, STS)
+    assert (decision.correction, decision.status) == after
+
+
+def test_a_score_off_the_scale_is_refused_by_name() -> None:
+    with pytest.raises(WorkbenchError, match="between 0 and 5; 7 does not"):
+        silver_table.decide({"shown": 7}, None, "unreviewed", STS)
+
+
+class Editor:
+    """The review table as the browser drives it: edits pile up until the table starts afresh."""
+
+    def __init__(self, page: Any, workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.state = {silver_table.VIEW: page.session_state[silver_table.VIEW]}
+        self.workspace = workspace
+        monkeypatch.setattr(silver_table.st, "session_state", self.state)
+        self.state["editor"] = {"edited_rows": {}}
+
+    def edit(self, row: int, **cells: Any) -> None:
+        self.state["editor"]["edited_rows"].setdefault(row, {}).update(cells)
+        silver_table.save_edits(self.workspace, STS, "editor")
+
+    @property
+    def starts_afresh(self) -> bool:
+        return silver_table.VIEW not in self.state
+
+
+@pytest.fixture
+def editor(
+    workspace: Workspace, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Editor, int]:
+    set_id = silver_set(workspace, project)
+    page = open_page("silver", project)
+    return Editor(page, workspace, monkeypatch), set_id
+
+
+def stored(workspace: Workspace, set_id: int) -> list[tuple[float | None, str]]:
+    """(correction, status) in the order of the labeler's scores, high to low."""
+    page = silver.silver_page(workspace, set_id, SilverFilter())
+    page = page.sort_values("score", ascending=False)
+    corrections = page["correction"].astype(object).where(page["correction"].notna(), None)
+    return list(zip(corrections, page["status"], strict=True))
+
+
+def test_every_edit_in_a_row_of_edits_is_saved(
+    workspace: Workspace, editor: tuple[Editor, int]
+) -> None:
+    table, set_id = editor
+    table.edit(0, shown=1.0)
+    table.edit(1, shown=2.0)
+    table.edit(0, shown=1.5)
+    table.edit(2, status="rejected")
+    assert stored(workspace, set_id)[:3] == [
+        (0.3, "corrected"),
+        (0.4, "corrected"),
+        (None, "rejected"),
+    ]
+    assert not table.starts_afresh
+    assert table.state[silver_table.VIEW].frame["status"].tolist()[0] == "corrected"
+
+
+def test_an_undone_edit_does_not_come_back_with_the_next_one(
+    workspace: Workspace, editor: tuple[Editor, int]
+) -> None:
+    table, set_id = editor
+    table.edit(0, shown=1.0)
+    view = table.state[silver_table.VIEW]
+    silver_table.undo(workspace, set_id)
+    assert table.starts_afresh
+    table.state[silver_table.VIEW] = view  # the browser may still send the old edits once
+    table.edit(1, shown=2.0)
+    assert stored(workspace, set_id)[:2] == [(None, "unreviewed"), (0.4, "corrected")]
+
+
+def test_going_back_to_the_labelers_score_starts_the_table_afresh(
+    workspace: Workspace, editor: tuple[Editor, int]
+) -> None:
+    table, set_id = editor
+    table.edit(0, shown=1.0)
+    table.edit(0, status="unreviewed")
+    assert table.starts_afresh
+    assert stored(workspace, set_id)[0] == (None, "unreviewed")
+
+
+def test_a_correction_survives_a_restart_and_can_be_undone(
+    workspace: Workspace, project: Project
+) -> None:
+    set_id = silver_set(workspace, project)
+    pair = int(silver.silver_page(workspace, set_id, SilverFilter())["id"][0])
+    silver.review_silver_pair(
+        workspace, pair, correction=0.2, status="corrected", actor=silver_table.REVIEWER
+    )
+    page = open_page("silver", project)
+    corrected = next(row for row in shown_rows(page) if row["status"] == "corrected")
+    assert (corrected["shown"], corrected["labeler"]) == (1.0, 4.25)
+
+    button(page, "Undo").click().run()
+    assert "Back to unreviewed" in shown_text(page)
+    assert shown_rows(page)[0]["shown"] == 4.25
+
+    button(page, "Undo").click().run()
+    assert "nothing to undo" in shown_text(page)
+
+
+def test_a_set_is_deleted_after_asking(workspace: Workspace, project: Project) -> None:
+    set_id = silver_set(workspace, project)
+    page = open_page("silver", project)
+    page.button(key=f"delete-silver-{set_id}").click().run()
+    assert silver.list_silver_sets(workspace, project.id) == []
+    assert "There are no silver pairs yet" in shown_text(page)
+
+
+def test_the_csv_holds_every_pair_on_the_raw_scale(workspace: Workspace, project: Project) -> None:
+    set_id = silver_set(workspace, project)
+    text = silver_table.export_set(workspace, set_id, STS).decode("utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == 6
+    assert sorted(round(float(row["score"]), 2) for row in rows)[0] == 0.5
+    assert {row["status"] for row in rows} == {"unreviewed"}

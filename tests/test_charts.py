@@ -1,0 +1,129 @@
+"""Figures are built from plain arrays and frames, and can be checked without a browser."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from augsbert_core import charts
+from augsbert_core.pairs import ScoreRange
+
+STS = ScoreRange(0.0, 5.0)
+
+
+def test_density_figure_shows_the_raw_scale_with_area_one() -> None:
+    grid = np.linspace(0, 1, 257)
+    curves = {"gold": (np.ones(257), "gold"), "silver": (2 * grid, "silver")}
+
+    figure = charts.density_figure(grid, curves, STS)
+
+    for trace in figure.data:
+        assert (trace.x[0], trace.x[-1]) == (0.0, 5.0)
+        assert np.trapezoid(trace.y, trace.x) == pytest.approx(1.0)
+    assert figure.data[0].line.color == charts.COLORS["gold"]
+    assert figure.data[1].line.color == charts.COLORS["silver"]
+    assert figure.layout.paper_bgcolor == "rgba(0,0,0,0)"
+
+
+def test_density_figure_can_be_dragged_over() -> None:
+    grid = np.linspace(0, 1, 5)
+    curves = {"gold": (np.ones(5), "gold")}
+    assert charts.density_figure(grid, curves, STS, selectable=True).layout.dragmode == "select"
+    assert charts.density_figure(grid, curves, STS).layout.dragmode is None
+
+
+def test_shares_figure_counts_zero_one_labels_as_two_bars() -> None:
+    figure = charts.shares_figure(
+        {"gold": (np.array([0.0, 1.0]), np.array([30, 10]), "gold")}, ScoreRange(0, 1)
+    )
+    bars = dict(zip(figure.data[0].x, figure.data[0].y, strict=True))
+    assert sum(height > 0 for height in bars.values()) == 2
+    assert sorted(bars.values())[-2:] == [25.0, 75.0]
+
+
+def test_histogram_figure_counts_every_pair_once_and_stacks_splits() -> None:
+    values = {"train": np.array([0.0, 0.5, 1.0]), "test": np.array([0.5])}
+    figure = charts.histogram_figure(values, STS)
+    assert [sum(trace.y) for trace in figure.data] == [3, 1]
+    assert figure.layout.barmode == "stack"
+    assert [trace.marker.color for trace in figure.data] == [
+        charts.GOLD_SHADES["train"],
+        charts.GOLD_SHADES["test"],
+    ]
+
+
+def test_curves_figure_puts_loss_before_the_dev_score_and_leaves_the_learning_rate_out() -> None:
+    steps = np.array([1, 2, 3])
+    figure = charts.curves_figure(
+        {
+            "learning_rate": (steps, steps * 1e-5),
+            "dev_score": (steps, steps / 10),
+            "loss": (steps, 1 / steps),
+        }
+    )
+    assert [trace.name for trace in figure.data] == ["Training loss", "Score on dev"]
+
+
+def test_labelling_speed_runs_along_pairs_not_optimiser_steps() -> None:
+    figure = charts.curves_figure(
+        {"pairs_per_second": (np.array([64, 128]), np.array([90.0, 95.0]))}
+    )
+    assert figure.layout.xaxis.title.text == "Pairs labelled"
+
+
+def test_curves_figure_without_points_is_an_empty_figure() -> None:
+    assert len(charts.curves_figure({}).data) == 0
+    assert len(charts.curves_figure({"loss": (np.array([]), np.array([]))}).data) == 0
+
+
+def comparison_rows() -> pd.DataFrame:
+    columns = ["name", "kind", "value", "low", "high", "comparable"]
+    return pd.DataFrame(
+        [
+            ["Untrained <b>base</b>", "untrained", 0.56, 0.52, 0.60, True],
+            ["Gold only", "gold-only", 0.70, 0.67, 0.73, True],
+            ["AugSBERT", "augsbert", 0.73, 0.70, 0.76, True],
+            ["Broken", "augsbert", None, None, None, True],
+            ["Other seed", "augsbert", 0.71, None, None, False],
+        ],
+        columns=columns,
+    )
+
+
+def test_comparison_figure_draws_values_with_intervals_and_no_dot_for_undefined() -> None:
+    figure = charts.comparison_figure(comparison_rows(), "Spearman")
+
+    names = [name for trace in figure.data for name in trace.y]
+    assert "Broken" not in names
+    gold = next(trace for trace in figure.data if trace.name == "gold-only")
+    assert gold.x[0] == pytest.approx(70.0)
+    assert gold.error_x.array[0] == pytest.approx(3.0)
+    assert gold.marker.color == charts.COLORS["gold"]
+    silver = next(trace for trace in figure.data if trace.name == "augsbert")
+    assert list(silver.marker.symbol) == ["circle", "circle-open"]
+    assert figure.layout.shapes[0].x0 == pytest.approx(56.0)
+
+
+def test_names_of_models_and_files_are_never_markup() -> None:
+    figure = charts.comparison_figure(comparison_rows(), "Spearman")
+    assert figure.data[0].y[0] == "Untrained &lt;b&gt;base&lt;/b&gt;"
+
+
+def test_comparison_figure_of_undefined_values_only_is_empty() -> None:
+    rows = comparison_rows().query("name == 'Broken'")
+    assert len(charts.comparison_figure(rows, "Spearman").data) == 0
+
+
+def _contrast(color: str, other: str) -> float:
+    def luminance(text: str) -> float:
+        parts = np.array([int(text[start : start + 2], 16) / 255 for start in (1, 3, 5)])
+        linear = np.where(parts <= 0.03928, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+        return float(linear @ [0.2126, 0.7152, 0.0722])
+
+    light, dark = sorted([luminance(color), luminance(other)], reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("role", sorted(charts.COLORS))
+def test_every_colour_is_readable_on_white_and_on_near_black(role: str) -> None:
+    assert _contrast(charts.COLORS[role], "#FFFFFF") >= 2.4
+    assert _contrast(charts.COLORS[role], "#14171C") >= 3.0
