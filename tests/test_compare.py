@@ -11,9 +11,9 @@ from augsbert_core.steps.compare import (
     comparison,
     equal_step_options,
     model_target,
-    verdict,
 )
 from augsbert_core.steps.import_data import import_file
+from augsbert_core.steps.verdict import verdicts
 from augsbert_core.storage import gold, projects, runs
 from augsbert_core.storage.database import Workspace, writing
 from augsbert_core.storage.records import Project
@@ -98,7 +98,7 @@ def test_the_untrained_model_and_word_overlap_are_always_asked_for(
         UNTRAINED,
         model_target("sentence-transformers/all-MiniLM-L6-v2"),
     }
-    assert "No AugSBERT model" in verdict(workspace, project.id, table).sentence
+    assert "No AugSBERT model" in verdicts(workspace, project.id, table)[0].sentence
 
 
 def test_rows_are_told_apart_by_what_they_learned_from(
@@ -131,7 +131,7 @@ def test_the_twin_of_a_run_has_its_steps_and_no_silver(
 
 @pytest.mark.parametrize(
     ("ours", "theirs", "expected"),
-    [(0.05, 1.0, "helped"), (1.0, 0.05, "hurt"), (0.3, 0.3, "No clear difference")],
+    [(0.05, 1.0, "helped"), (1.0, 0.05, "hurt"), (0.3, 0.3, "no clear difference")],
 )
 def test_the_verdict_says_what_the_interval_says(
     workspace: Workspace, project: Project, ours: float, theirs: float, expected: str
@@ -140,7 +140,7 @@ def test_the_verdict_says_what_the_interval_says(
     twin = add_student(workspace, project, silver=None, steps=90)
     measure(workspace, project, f"run:{augmented}", ours, seed=1)
     measure(workspace, project, f"run:{twin}", theirs, seed=2)
-    said = verdict(workspace, project.id, comparison(workspace, project.id))
+    (said,) = verdicts(workspace, project.id, comparison(workspace, project.id))
     assert expected in said.sentence
     assert said.low < said.difference < said.high
 
@@ -154,7 +154,7 @@ def test_silver_does_not_win_by_step_count_unnoticed(
     measure(workspace, project, f"run:{short}", 1.0)
     table = comparison(workspace, project.id)
     assert any("as many steps" in note for note in table.notes)
-    assert "20 steps, not 90" in verdict(workspace, project.id, table).sentence
+    assert "20 steps, not 90" in verdicts(workspace, project.id, table)[0].sentence
 
 
 def test_an_undefined_score_is_null_and_decides_nothing(
@@ -165,7 +165,7 @@ def test_an_undefined_score_is_null_and_decides_nothing(
     table = comparison(workspace, project.id)
     (row,) = as_json_rows(table)
     assert row["value"] is None
-    assert verdict(workspace, project.id, table).difference is None
+    assert verdicts(workspace, project.id, table)[0].difference is None
 
 
 def test_rows_of_other_data_or_seeds_are_marked(workspace: Workspace, project: Project) -> None:
@@ -201,3 +201,18 @@ def test_a_cross_encoder_is_listed_as_the_upper_bound(
     table = comparison(workspace, project.id)
     assert kinds(table) == {f"run:{run_id}": "cross-encoder"}
     assert table.rows["why_not"].tolist() == ["trained on other gold pairs"]
+
+
+def test_each_silver_set_is_judged_by_its_newest_model(
+    workspace: Workspace, project: Project
+) -> None:
+    twin = add_student(workspace, project, silver=None, steps=90)
+    measure(workspace, project, f"run:{twin}", 0.4)
+    for silver_set, noise in ((7, 2.0), (7, 0.05), (8, 2.0)):
+        run = add_student(workspace, project, silver=silver_set, steps=90)
+        measure(workspace, project, f"run:{run}", noise, seed=run)
+    newest, older = verdicts(workspace, project.id, comparison(workspace, project.id))
+    assert "silver set 8" in newest.sentence
+    assert "hurt" in newest.sentence
+    assert "silver set 7" in older.sentence
+    assert "helped" in older.sentence

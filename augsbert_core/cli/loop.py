@@ -1,6 +1,6 @@
 """Commands that carry out the steps of the loop."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -327,15 +327,16 @@ def show_comparison(
     extra: dict[str, Any] | None = None,
 ) -> None:
     """Measure what is missing, then print the compare table and the verdict."""
-    from augsbert_core.steps.compare import as_json_rows, comparison, verdict
+    from augsbert_core.steps.compare import as_json_rows, comparison
+    from augsbert_core.steps.verdict import verdicts
 
     found = comparison(workspace, project.id, split)
     if found.missing:
         options = EvaluateOptions(split=split, device=device)
         run_step(workspace, project, "evaluate", options, as_json=as_json)
         found = comparison(workspace, project.id, split)
-    rows = [_whole_numbers(row) for row in as_json_rows(found)]
-    judged = verdict(workspace, project.id, found)
+    rows = as_json_rows(found)
+    judged = verdicts(workspace, project.id, found)
     if as_json:
         result = {
             "project": project.name,
@@ -343,24 +344,16 @@ def show_comparison(
             "metric": found.metric,
             "n_pairs": found.n_pairs,
             "rows": rows,
-            "verdict": judged.sentence,
-            "difference": judged.difference,
-            "low": judged.low,
-            "high": judged.high,
+            "verdict": judged[0].sentence,
+            "verdicts": [asdict(one) for one in judged],
             "notes": list(found.notes),
         }
         show(result | (extra or {}), [], as_json=True)
         return
     typer.echo(f"{project.name}: {found.n_pairs:,} {found.split} pairs")
     _comparison_table(found.metric, rows)
-    for line in (*found.notes, judged.sentence):
+    for line in (*found.notes, *(one.sentence for one in judged)):
         typer.echo(line)
-
-
-def _whole_numbers(row: dict[str, Any]) -> dict[str, Any]:
-    """The row with numbers that a data frame made floats, because others are missing, whole again."""
-    whole = {key: row[key] for key in ("run_id", "seed") if row[key] is not None}
-    return row | {key: int(value) for key, value in whole.items()}
 
 
 def _comparison_table(metric: str, rows: list[dict[str, Any]]) -> None:

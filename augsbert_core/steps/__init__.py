@@ -15,6 +15,7 @@ from augsbert_core.options import (
     LabelOptions,
     SampleOptions,
 )
+from augsbert_core.sampling import STRATEGY_NAMES
 from augsbert_core.steps.context import StepContext
 from augsbert_core.steps.evaluate import evaluate
 from augsbert_core.steps.label import label
@@ -53,15 +54,19 @@ def describe(step: str, options: Any) -> str:
         case BiEncoderOptions():
             layers = f", {options.layers} layers" if options.layers else ""
             data = (
-                f"gold + silver {options.silver_set_id}" if options.silver_set_id else "gold only"
+                f"gold + silver set {options.silver_set_id}"
+                if options.silver_set_id
+                else "gold only"
             )
             steps = f", {options.max_steps} steps" if options.max_steps else ""
             return f"Bi-encoder from {model_label(options.base)}{layers}: {data}{steps}"
         case SampleOptions():
-            size = options.top_k if options.strategy == "bm25" else options.n_pairs
-            return f"{options.strategy} {size or ''}".strip()
+            strategy = STRATEGY_NAMES.get(options.strategy, options.strategy)
+            size = f" {options.top_k}" if options.strategy == "bm25" else ""
+            return f"{strategy}{size}"
         case LabelOptions():
-            return f"Labels for candidates {options.candidate_set_id} by {model_label(options.labeler)}"
+            labeler = options.labeler.replace("run:", "run ")
+            return f"Labels for candidate set {options.candidate_set_id} by {model_label(labeler)}"
         case EvaluateOptions():
             return f"Evaluation on {options.split}"
         case _:

@@ -1,15 +1,12 @@
-"""The compare table: every model of a project on one split, and whether silver pairs helped."""
+"""The compare table: every model of a project on one split."""
 
 import json
 from collections import Counter
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from augsbert_core import metrics
 from augsbert_core.options import BUNDLED_MODEL, BiEncoderOptions, from_json
 from augsbert_core.storage import gold, projects, runs
 from augsbert_core.storage.database import Workspace
@@ -41,18 +38,24 @@ class Comparison:
 
 ROW_COLUMNS = [
     "name", "kind", "metric", "value", "low", "high", "n_gold", "n_silver", "passes", "n_steps",
-    "seconds", "seed", "run_id", "target", "comparable", "why_not",
+    "seconds", "seed", "run_id", "target", "base", "layers", "silver_set_id", "comparable", "why_not",
 ]  # fmt: skip
+
+
+INTEGERS = ("run_id", "seed", "layers", "silver_set_id")
 
 
 @dataclass(frozen=True)
 class _Model:
-    """A model that belongs in the table, measured or not."""
+    """A model that belongs in the table, measured or not. base, layers: what its weights began as."""
 
     target: str
     kind: str
     name: str
     run: Run | None = None
+    base: str | None = None
+    layers: int | None = None
+    silver_set_id: int | None = None
 
 
 def model_target(name: str, layers: int | None = None) -> str:
@@ -138,7 +141,17 @@ def _models(workspace: Workspace, project: Project) -> list[_Model]:
             kind = "gold-only, equal steps"
         else:
             kind = "gold-only"
-        models.append(_Model(f"run:{run.id}", kind, run.name, run))
+        models.append(
+            _Model(
+                f"run:{run.id}",
+                kind,
+                run.name,
+                run,
+                recipe.base,
+                recipe.layers,
+                recipe.silver_set_id,
+            )
+        )
     for run in runs.list_runs(workspace, project.id, "train-cross-encoder"):
         models.append(_Model(f"run:{run.id}", "cross-encoder", run.name, run))
     return models
@@ -146,7 +159,7 @@ def _models(workspace: Workspace, project: Project) -> list[_Model]:
 
 def _untrained(base: str, layers: int | None) -> _Model:
     target = model_target(base, layers)
-    return _Model(target, "untrained", _model_name(target))
+    return _Model(target, "untrained", _model_name(target), base=base, layers=layers)
 
 
 def _model_name(target: str) -> str:
@@ -191,6 +204,9 @@ def _row(
         "seed": run.seed if run else None,
         "run_id": run.id if run else None,
         "target": model.target,
+        "base": model.base,
+        "layers": model.layers,
+        "silver_set_id": model.silver_set_id,
         "comparable": not why_not,
         "why_not": "; ".join(why_not),
     }
@@ -215,93 +231,7 @@ def _notes(project: Project, rows: list[dict[str, Any]], split: str) -> list[str
     return notes
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """Did silver help? difference: AugSBERT minus gold-only, with its 95 % paired bootstrap interval."""
-
-    sentence: str
-    difference: float | None = None
-    low: float | None = None
-    high: float | None = None
-
-
-def verdict(workspace: Workspace, project_id: int, table: Comparison) -> Verdict:
-    """Say plainly whether the newest AugSBERT model beats gold-only at equal steps on this split.
-
-    The interval resamples test pairs, both models on the same ones; it says nothing about other seeds.
-    """
-    rows = [row for row in as_json_rows(table) if row["comparable"] and row["value"] is not None]
-    augmented = [row for row in rows if row["kind"] == "augsbert"]
-    if not augmented:
-        return Verdict("No AugSBERT model has been measured on this split yet.")
-    ours = max(augmented, key=lambda row: row["run_id"])
-    baseline, wording = _baseline(rows, ours)
-    if baseline is None:
-        return Verdict(
-            "There is no gold-only model to compare with yet. Train one on the same base."
-        )
-    measured = {
-        evaluation["target"]: evaluation
-        for evaluation in runs.list_evaluations(workspace, project_id, table.split)
-    }
-    pairs = gold.scored_pairs(workspace, project_id, table.split)
-    interval = paired_interval(
-        table.metric, pairs.scores, measured[ours["target"]], measured[baseline["target"]]
-    )
-    difference = ours["value"] - baseline["value"]
-    if interval is None:
-        return Verdict("The difference is undefined on this split: too few pairs.", difference)
-    low, high = interval
-    shown = f"{difference * 100:+.1f} points (95 % interval {low * 100:+.1f} to {high * 100:+.1f})"
-    if low > 0:
-        sentence = f"AugSBERT helped here: {shown} against {wording}."
-    elif high < 0:
-        sentence = f"AugSBERT hurt here: {shown} against {wording}."
-    else:
-        sentence = (
-            f"No clear difference: {shown} against {wording}. {table.n_pairs:,} {table.split} "
-            "pairs cannot tell the two apart."
-        )
-    return Verdict(sentence, difference, low, high)
-
-
-def _baseline(
-    rows: list[dict[str, Any]], ours: dict[str, Any]
-) -> tuple[dict[str, Any] | None, str]:
-    """The fairest gold-only row there is: as many steps first, else the one with the most steps."""
-    lower = [row for row in rows if row["kind"] in ("gold-only", "gold-only, equal steps")]
-    if not lower:
-        return None, ""
-    twins = [row for row in lower if row["n_steps"] == ours["n_steps"]]
-    if twins:
-        return max(twins, key=lambda row: row["run_id"]), "gold-only training with as many steps"
-    best = max(lower, key=lambda row: row["n_steps"])
-    return (
-        best,
-        f"gold-only training, which took {best['n_steps']:,} steps, not {ours['n_steps']:,}",
-    )
-
-
-def paired_interval(
-    metric: str, scores: np.ndarray, first: dict[str, Any], second: dict[str, Any]
-) -> tuple[float, float] | None:
-    """The 95 % bootstrap interval of first minus second, both measured on the same resampled pairs."""
-    return metrics.paired_bootstrap_interval(
-        (statistic(metric, first["threshold"]), statistic(metric, second["threshold"])),
-        scores,
-        (first["predictions"], second["predictions"]),
-        seed=42,
-    )
-
-
-def statistic(metric: str, threshold: float | None) -> metrics.Statistic:
-    """The function behind a metric's name; "f1" classifies at the threshold."""
-    if metric == "spearman":
-        return metrics.spearman
-    return partial(metrics.f1_at, threshold=0.5 if threshold is None else threshold)
-
-
 def as_json_rows(table: Comparison) -> list[dict[str, Any]]:
     """The rows as plain values; what is undefined is null, never a number."""
-    whole = table.rows.astype({"run_id": "Int64", "seed": "Int64"})
+    whole = table.rows.astype(dict.fromkeys(INTEGERS, "Int64"))
     return json.loads(whole.to_json(orient="records", double_precision=15))

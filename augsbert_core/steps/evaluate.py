@@ -12,9 +12,10 @@ from augsbert_core.models import evaluation
 from augsbert_core.options import EvaluateOptions
 from augsbert_core.pairs import SPLITS, ScoredPairs
 from augsbert_core.progress import stop_if
-from augsbert_core.steps.compare import comparison, statistic
+from augsbert_core.steps.compare import comparison
 from augsbert_core.steps.context import StepContext
 from augsbert_core.steps.models import run_model, run_number
+from augsbert_core.steps.verdict import statistic
 from augsbert_core.storage import gold, runs
 
 RESAMPLES = 1_000
