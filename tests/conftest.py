@@ -1,6 +1,7 @@
 """Fixtures that most tests share."""
 
 import os
+import socket
 from pathlib import Path
 
 import pytest
@@ -45,3 +46,11 @@ def project(workspace: Workspace) -> Project:
     options = ImportOptions(score_range=(0.0, 5.0))
     import_file(workspace, made.id, GOLD_CSV.encode(), "gold.csv", options)
     return projects.get_project(workspace, made.id)
+
+
+@pytest.fixture
+def free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
