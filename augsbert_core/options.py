@@ -34,13 +34,17 @@ class ImportOptions:
 
 @dataclass(frozen=True)
 class CrossEncoderOptions:
-    """How the labeler is trained. The paper used learning_rate 1e-5 and batch_size 16 on BERT-base."""
+    """How the labeler is trained.
+
+    The paper used learning_rate 1e-5 and batch_size 16 on BERT-base; the small bundled model needs a
+    higher rate (docs/results.md).
+    """
 
     base: str = BUNDLED_MODEL
-    epochs: int = 6
+    epochs: int = 4
     max_steps: int | None = None
     batch_size: int = 16
-    learning_rate: float = 5e-5
+    learning_rate: float = 1e-4
     warmup_ratio: float = 0.1
     weight_decay: float = 0.01
     max_length: int = 128
@@ -91,11 +95,11 @@ class BiEncoderOptions:
     base: str = BUNDLED_MODEL
     layers: int | None = None
     silver_set_id: int | None = None
-    epochs: int = 3
+    epochs: int = 4
     max_steps: int | None = None
     batch_size: int = 16
     learning_rate: float = 2e-5
-    schedule: str = "warmup"
+    schedule: str = "constant"
     warmup_ratio: float = 0.1
     weight_decay: float = 0.01
     max_length: int = 128

@@ -53,7 +53,7 @@ def sample_inputs(project: Project, n_unlabelled: int) -> SampleOptions:
     if strategy == "bm25":
         with left:
             told["top_k"] = whole(
-                "Top k", 1, 100, 1,
+                "Top-k", 1, 100, 1,
                 "How many neighbours each sentence brings in. More neighbours give more pairs, and less "
                 "similar ones (paper, tables 9 and 10).",
                 **keep(PAGE, project, "top_k", 5),
