@@ -4,6 +4,7 @@ import os
 import socket
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from augsbert_core.options import ImportOptions
@@ -15,6 +16,10 @@ from augsbert_core.storage.records import Project
 # No test may reach for a model hub, whatever the machine could.
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
+# How long an example may take says more about the machine than about the code.
+hypothesis.settings.register_profile("any machine", deadline=None)
+hypothesis.settings.load_profile("any machine")
 
 STSB = Path(__file__).parent.parent.parent / "shared" / "data" / "stsb"
 

@@ -119,6 +119,10 @@ def plain_training(kind: str, chosen: Any, data: ScoredPairs, folder: Path) -> N
         "max_steps": chosen.max_steps,
         "per_device_train_batch_size": chosen.batch_size,
         "learning_rate": chosen.learning_rate,
+        # The cross-encoder always warms up and decays; the plain trainers' own default is linear.
+        "lr_scheduler_type": "constant"
+        if getattr(chosen, "schedule", "") == "constant"
+        else "linear",
         "save_strategy": "no",
         "report_to": "none",
         "use_cpu": True,
