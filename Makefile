@@ -1,5 +1,6 @@
 # make app · make test · make lint · make bench
 PYTHON ?= python3
+PORT ?= 8501
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -7,7 +8,7 @@ STAMP := $(VENV)/.installed
 .PHONY: app test lint bench clean
 
 app: $(STAMP)
-	$(BIN)/augsbert app
+	$(BIN)/augsbert app --port $(PORT)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest
@@ -23,6 +24,7 @@ bench: $(STAMP)
 # Installs again only when the requirements have changed.
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
+	@echo "Installing into $(VENV): a few minutes the first time."
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[offline,dev]"
 	touch $(STAMP)

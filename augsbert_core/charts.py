@@ -42,7 +42,7 @@ KIND_COLORS = {
 
 CURVE_TITLES = {
     "loss": "Training loss",
-    "dev_score": "Score on dev",
+    "dev_score": "Score on dev × 100",
     "learning_rate": "Learning rate",
     "pairs_per_second": "Pairs per second",
 }
@@ -97,12 +97,12 @@ def shares_figure(
 
     samples: name → (scores in [0, 1], how often each occurs, role).
     """
-    edges = np.linspace(0.0, 1.0, bins + 1)
+    places = _raw(np.linspace(0.0, 1.0, bins + 1), score_range)
     figure = go.Figure()
     for name, (scores, weights, role) in samples.items():
-        counts, _ = np.histogram(scores, bins=edges, weights=weights)
+        counts = _counts(scores, bins, weights)
         figure.add_bar(
-            x=_raw((edges[:-1] + edges[1:]) / 2, score_range),
+            x=places,
             y=100 * counts / max(float(counts.sum()), 1.0),
             name=_plain(name),
             marker={"color": _fade(_color(role), 0.85)},
@@ -117,17 +117,16 @@ def shares_figure(
 def histogram_figure(
     values_by_name: Mapping[str, np.ndarray], score_range: ScoreRange, *, bins: int = 20
 ) -> go.Figure:
-    """How many pairs have which score, one stacked bar per bin of the declared scale.
+    """How many pairs have which score, stacked bars along the declared scale.
 
     values_by_name: scores in [0, 1] per name; the names of splits are drawn in shades of gold.
     """
-    edges = np.linspace(0.0, 1.0, bins + 1)
-    centres = _raw((edges[:-1] + edges[1:]) / 2, score_range)
+    places = _raw(np.linspace(0.0, 1.0, bins + 1), score_range)
     figure = go.Figure()
     for name, values in values_by_name.items():
-        counts, _ = np.histogram(np.clip(values, 0.0, 1.0), bins=edges)
+        counts = _counts(values, bins)
         figure.add_bar(
-            x=centres,
+            x=places,
             y=counts,
             name=_plain(name),
             marker={"color": GOLD_SHADES.get(name, _color(name))},
@@ -137,6 +136,15 @@ def histogram_figure(
     figure.update_yaxes(title="Pairs")
     figure.update_layout(barmode="stack", bargap=0.08)
     return _finish(figure, height=280, hover="closest")
+
+
+def _counts(values: np.ndarray, bins: int, weights: np.ndarray | None = None) -> np.ndarray:
+    """How many scores in [0, 1] are nearest to each of 0, 1/bins, …, 1; ties go up.
+
+    Bars stand on scores that people give (halves, fifths), never between them.
+    """
+    places = np.floor(np.clip(values, 0.0, 1.0) * bins + 0.5 + 1e-9).astype(np.int64)
+    return np.bincount(places, weights=weights, minlength=bins + 1)
 
 
 def curves_figure(curves: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> go.Figure:
@@ -154,6 +162,7 @@ def curves_figure(curves: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> go.Fig
     )
     for column, name in enumerate(names, start=1):
         steps, values = curves[name]
+        values = 100 * values if name == "dev_score" else values
         few = len(steps) <= 40
         figure.add_scatter(
             x=steps,

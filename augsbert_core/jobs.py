@@ -36,8 +36,12 @@ _asked: dict[tuple[Path, int, int], float] = {}
 
 
 def enqueue(workspace: Workspace, project_id: int, step: str, options: Any) -> Job:
-    """Have a step carried out in the background, as soon as its device is free."""
-    job = _add(workspace, project_id, step, options)
+    """Have a step carried out in the background, as soon as its device is free.
+
+    Asked for again while an equal job runs or waits (a double click), it returns that one.
+    """
+    job = queue.same_active_job(workspace, project_id, step, to_json(options))
+    job = job or _add(workspace, project_id, step, options)
     tend(workspace)
     return queue.get_job(workspace, job.id)
 
@@ -160,6 +164,7 @@ def _add(
 
     if step not in STEPS:
         raise ValueError(f"step must be one of {', '.join(STEPS)}, not {step!r}")
+    STEPS[step].check(workspace, projects.get_project(workspace, project_id), options)
     device = NO_DEVICE
     if STEPS[step].uses_device:
         from augsbert_core.models.devices import resolve_device
@@ -172,7 +177,7 @@ def _add(
     job_id = queue.add_job(
         workspace, project_id, run_id, step, device, in_foreground=in_foreground, **owner
     )
-    # SQLite gives the id of a deleted run again: nothing of the old one may be taken for a checkpoint.
+    # After the database was replaced, ids begin anew: no file of an old run may be taken for a checkpoint.
     _remove_files(workspace, [run_id], [job_id])
     return queue.get_job(workspace, job_id)
 

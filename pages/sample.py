@@ -77,7 +77,8 @@ with left, st.container(border=True):
         ui.page_link("cross_encoder", "Train a cross-encoder")
 with right, st.container(border=True, height="stretch"):
     passes = next(
-        (s.n_pairs for s in sets if label_options and s.id == label_options.candidate_set_id), 0
+        (s.n_pairs for s in sets if label_options and s.id == label_options.candidate_set_id),
+        sets[0].n_pairs,
     )
     st.metric("Cross-encoder passes", f"{passes:,}", help="One per candidate pair: the cost.")
     st.caption(forms.cost_text(bench, label_options, passes))

@@ -57,6 +57,10 @@ def _out_of_memory() -> None:
     raise RuntimeError("CUDA out of memory. Tried to allocate 20.00 GiB.")
 
 
+def _accept(workspace: object, project: object, options: object) -> None:
+    """A check that finds nothing wrong."""
+
+
 ENDINGS = {
     "well": lambda: None,
     "stubborn": lambda: None,
@@ -79,6 +83,7 @@ def fake_package() -> ModuleType:
         options_class: type
         function: Any
         uses_device: bool
+        check: Any = _accept
 
     package.STEPS = {  # type: ignore[attr-defined]
         "count": Step("Count", CountOptions, count, False),

@@ -45,10 +45,20 @@ def test_histogram_figure_counts_every_pair_once_and_stacks_splits() -> None:
     figure = charts.histogram_figure(values, STS)
     assert [sum(trace.y) for trace in figure.data] == [3, 1]
     assert figure.layout.barmode == "stack"
+    assert figure.data[0].x[np.flatnonzero(figure.data[0].y)].tolist() == [0.0, 2.5, 5.0]
     assert [trace.marker.color for trace in figure.data] == [
         charts.GOLD_SHADES["train"],
         charts.GOLD_SHADES["test"],
     ]
+
+
+@pytest.mark.parametrize("half", range(11))
+def test_a_bar_stands_on_the_score_that_people_gave(half: int) -> None:
+    """Halves of a 0 to 5 scale, divided by 5, are binary fractions: none may slip to its neighbour."""
+    figure = charts.histogram_figure({"train": np.array([half / 2 / 5] * 7)}, STS)
+    (place,) = np.flatnonzero(figure.data[0].y)
+    assert figure.data[0].x[place] == pytest.approx(half / 2)
+    assert figure.data[0].y[place] == 7
 
 
 def test_curves_figure_puts_loss_before_the_dev_score_and_leaves_the_learning_rate_out() -> None:
@@ -60,7 +70,8 @@ def test_curves_figure_puts_loss_before_the_dev_score_and_leaves_the_learning_ra
             "loss": (steps, 1 / steps),
         }
     )
-    assert [trace.name for trace in figure.data] == ["Training loss", "Score on dev"]
+    assert [trace.name for trace in figure.data] == ["Training loss", "Score on dev × 100"]
+    assert figure.data[1].y.tolist() == pytest.approx([10, 20, 30])
 
 
 def test_labelling_speed_runs_along_pairs_not_optimiser_steps() -> None:

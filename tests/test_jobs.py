@@ -97,7 +97,8 @@ def test_jobs_of_one_device_run_one_after_the_other_without_anybody_watching(
 ) -> None:
     options = CountOptions(target=5, pause=0.1)
     first = jobs.enqueue(workspace, project.id, "count", options)
-    second = jobs.enqueue(workspace, project.id, "count", options)
+    assert jobs.enqueue(workspace, project.id, "count", options).id == first.id, "a double click"
+    second = jobs.enqueue(workspace, project.id, "count", replace(options, seed=2))
     assert second.state == "queued"
 
     wait_for(workspace, second, "done")
@@ -391,7 +392,7 @@ def test_a_restarted_app_finds_what_runs_what_died_and_what_waits(
 ) -> None:
     options = CountOptions(target=1000, pause=0.02, device="cpu")
     dead = jobs.enqueue(workspace, project.id, "count", options)
-    waiting = jobs.enqueue(workspace, project.id, "count", CountOptions(target=1000, pause=0.02))
+    waiting = jobs.enqueue(workspace, project.id, "count", replace(options, seed=2))
     running = jobs.enqueue(workspace, project.id, "count-on-device", options)
     wait_until(lambda: numbers(workspace, dead) and numbers(workspace, running))
     os.kill(queue.get_job(workspace, dead.id).pid or 0, signal.SIGKILL)

@@ -10,7 +10,7 @@ import pytest
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import LabelOptions, SampleOptions, to_json
-from augsbert_core.storage import candidates, gold, projects, runs, sentences, silver
+from augsbert_core.storage import candidates, gold, projects, queue, runs, sentences, silver
 from augsbert_core.storage.database import Workspace, backup, open_workspace, reading, writing
 from augsbert_core.storage.records import Project
 
@@ -266,3 +266,63 @@ def test_gold_search_takes_the_text_as_typed(workspace: Workspace, project: Proj
     assert total == 0
     _, total = gold.gold_page(workspace, project.id, gold.GoldFilter(splits=("dev", "test")))
     assert total == 6
+
+
+def test_a_decision_made_on_an_old_view_is_refused(workspace: Workspace, silver_set: int) -> None:
+    """Window A looked before window B corrected: A's click must not wipe the correction."""
+    pair_id = int(page(workspace, silver_set).iloc[0]["id"])
+    old_view = (None, "unreviewed")
+    silver.review_silver_pair(
+        workspace, pair_id, correction=0.2, status="corrected", actor="ben", seen=old_view
+    )
+    with pytest.raises(WorkbenchError, match="another window"):
+        silver.review_silver_pair(workspace, pair_id, status="flagged", actor="ann", seen=old_view)
+    assert page(workspace, silver_set, low=0.2, high=0.2)["status"].tolist() == ["corrected"]
+
+
+@pytest.mark.parametrize("what", ["import", "candidates", "silver", "project"])
+def test_nothing_goes_while_a_job_of_the_project_may_need_it(
+    workspace: Workspace, project: Project, silver_set: int, what: str
+) -> None:
+    run_id = runs.add_run(workspace, project.id, "train-bi-encoder", "r", "{}", 1)
+    queue.add_job(workspace, project.id, run_id, "train-bi-encoder", "cpu")
+    (imported,) = runs.list_runs(workspace, project.id, "import")
+    remove = {
+        "import": lambda: gold.remove_import(workspace, imported.id),
+        "candidates": lambda: candidates.delete_candidate_set(workspace, 1),
+        "silver": lambda: silver.delete_silver_set(workspace, silver_set),
+        "project": lambda: projects.delete_project(workspace, project.id),
+    }[what]
+    with pytest.raises(WorkbenchError, match="cancel it"):
+        remove()
+
+
+def test_candidates_of_vanished_sentences_are_refused(
+    workspace: Workspace, project: Project
+) -> None:
+    run_id = runs.add_run(workspace, project.id, "sample", "s", "{}", 1)
+    with pytest.raises(WorkbenchError, match="Sample again"):
+        candidates.add_candidate_set(
+            workspace,
+            project.id,
+            run_id,
+            strategy="bm25",
+            corpus_size=2,
+            first=np.array([1]),
+            second=np.array([999_999]),
+        )
+    assert candidates.list_candidate_sets(workspace, project.id) == []
+
+
+def test_ids_of_sentences_never_come_back(workspace: Workspace, project: Project) -> None:
+    """What a deleted project's ids pointed at can never turn into another project's text."""
+    projects.delete_project(workspace, project.id)
+    with writing(workspace) as db:
+        other = db.execute(
+            "INSERT INTO project (name, task, score_low, score_high, created_at)"
+            " VALUES ('o', 'regression', 0, 1, '')"
+        ).lastrowid
+        new = db.execute(
+            "INSERT INTO sentence (project_id, key, text) VALUES (?, 'k', 't')", [other]
+        ).lastrowid
+    assert new > 15

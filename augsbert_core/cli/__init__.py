@@ -4,6 +4,7 @@ Nothing heavy is imported here: commands import what they need when they run, so
 """
 
 import os
+import sqlite3
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -65,6 +66,12 @@ def main(arguments: list[str] | None = None) -> None:
         app(arguments)
     except WorkbenchError as error:
         fail(str(error))
+        sys.exit(USER_ERROR)
+    except UnicodeEncodeError as error:
+        fail(f"{error.object!r} is not valid text. Write it in UTF-8.")
+        sys.exit(USER_ERROR)
+    except sqlite3.DatabaseError as error:
+        fail(f"The workspace's database cannot be used ({error}). Go back to a backup of it.")
         sys.exit(USER_ERROR)
     except (Stopped, KeyboardInterrupt) as stopped:
         fail(str(stopped) or "Cancelled.")

@@ -24,7 +24,9 @@ LINE_SECONDS = 15.0
 
 ProjectName = Annotated[str, typer.Option("--project", "-p", help="Name of the project.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON, and no progress.")]
-Seed = Annotated[int, typer.Option(help="Seed of everything random in this step.")]
+Seed = Annotated[
+    int, typer.Option(min=0, max=2**31 - 1, help="Seed of everything random in this step.")
+]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 … or mps.")]
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.5
 
-JobId = Annotated[int, typer.Argument(metavar="ID", help="The job's number.")]
+JobId = Annotated[int, typer.Argument(metavar="ID", min=1, max=2**62, help="The job's number.")]
 
 commands = typer.Typer(help="List the jobs, and cancel, resume or inspect one.")
 

@@ -40,7 +40,7 @@ MaxSteps = Annotated[
     int | None, typer.Option(min=1, help="Stop after N optimiser steps, whatever the epochs.")
 ]
 BatchSize = Annotated[int, typer.Option(min=1, help="Pairs per optimiser step.")]
-LearningRate = Annotated[float, typer.Option(min=0.0, help="Highest learning rate.")]
+LearningRate = Annotated[float, typer.Option(min=0.0, max=1, help="Highest learning rate.")]
 MaxLength = Annotated[
     int, typer.Option(min=8, help="Longer input is cut off after this many tokens.")
 ]
@@ -111,7 +111,9 @@ def train_bi_encoder(
     ] = None,
     silver: Annotated[
         int | None,
-        typer.Option(metavar="ID", help="Train on gold + this silver set, not gold only."),
+        typer.Option(
+            metavar="ID", min=1, max=2**62, help="Train on gold + this silver set, not gold only."
+        ),
     ] = None,
     equal_steps: Annotated[
         int | None,
@@ -232,7 +234,9 @@ def sample(
 def label(
     context: typer.Context,
     project: ProjectName,
-    candidates: Annotated[int, typer.Option(metavar="ID", help="The candidate set to label.")],
+    candidates: Annotated[
+        int, typer.Option(metavar="ID", min=1, max=2**62, help="The candidate set to label.")
+    ],
     labeler: Annotated[
         str,
         typer.Option(
@@ -267,7 +271,9 @@ def label(
 def evaluate(
     context: typer.Context,
     project: ProjectName,
-    run: Annotated[int | None, typer.Option(metavar="ID", help="A trained run.")] = None,
+    run: Annotated[
+        int | None, typer.Option(metavar="ID", min=1, max=2**62, help="A trained run.")
+    ] = None,
     model: Annotated[
         str | None, typer.Option(metavar="NAME", help='An untrained model, or "jaccard".')
     ] = None,

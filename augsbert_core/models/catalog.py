@@ -230,7 +230,9 @@ def _check_folder(folder: Path, name: str) -> None:
 
 def _modules(folder: Path) -> list[dict[str, str]]:
     modules = _read_json(folder / "modules.json")
-    return modules if isinstance(modules, list) else []
+    if not isinstance(modules, list):
+        return []
+    return [module for module in modules if isinstance(module, dict) and "type" in module]
 
 
 def _read_json(path: Path) -> Any:

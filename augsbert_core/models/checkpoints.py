@@ -25,12 +25,14 @@ class Checkpoints:
     """The folder of one training's checkpoints; those of another training are removed.
 
     fingerprint: says which training it is. A checkpoint counts only once `complete` has marked it, so a
-    folder that was being written when the process was killed is never resumed from.
+    folder that was being written when the process was killed is never resumed from. started_over: there
+    were checkpoints, but of other pairs or options.
     """
 
     def __init__(self, folder: Path, fingerprint: str) -> None:
         self.folder = folder
         owner = folder / OWNER
+        self.started_over = owner.is_file() and owner.read_text(encoding="utf-8") != fingerprint
         if not owner.is_file() or owner.read_text(encoding="utf-8") != fingerprint:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)

@@ -142,6 +142,8 @@ def run_training(
     n_steps = count_steps(n_pairs, options)
     pairs_per_step = n_pairs / math.ceil(n_pairs / options.batch_size)
     checkpoints = Checkpoints(folder / "checkpoints", task.fingerprint)
+    if checkpoints.started_over:
+        report(0.0, "Pairs or options have changed since this training stopped: it starts over")
     resumed = checkpoints.latest()
     with _own_randomness():
         callback = ProgressCallback(

@@ -17,32 +17,41 @@ from augsbert_core.options import (
 )
 from augsbert_core.sampling import STRATEGY_NAMES
 from augsbert_core.steps.context import StepContext
-from augsbert_core.steps.evaluate import evaluate
-from augsbert_core.steps.label import label
-from augsbert_core.steps.sample import sample
-from augsbert_core.steps.train import train_bi_encoder, train_cross_encoder
+from augsbert_core.steps.evaluate import check_evaluation, evaluate
+from augsbert_core.steps.label import check_labelling, label
+from augsbert_core.steps.sample import check_sampling, sample
+from augsbert_core.steps.train import check_training, train_bi_encoder, train_cross_encoder
+from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.records import Project
 
 __all__ = ["STEPS", "Step", "StepContext", "describe"]
 
 
 @dataclass(frozen=True)
 class Step:
-    """One entry of the loop. uses_device: it takes the CPU or GPU for long, so jobs of this kind queue up."""
+    """One entry of the loop.
+
+    check: raises WorkbenchError for what can be known to be wrong before a job is queued.
+    uses_device: it takes the CPU or GPU for long, so jobs of this kind queue up.
+    """
 
     title: str
     options_class: type
     function: Callable[[StepContext, Any], dict[str, Any]]
+    check: Callable[[Workspace, Project, Any], object]
     uses_device: bool
 
 
 STEPS: dict[str, Step] = {
     "train-cross-encoder": Step(
-        "Train cross-encoder", CrossEncoderOptions, train_cross_encoder, True
+        "Train cross-encoder", CrossEncoderOptions, train_cross_encoder, check_training, True
     ),
-    "sample": Step("Sample candidates", SampleOptions, sample, False),
-    "label": Step("Label candidates", LabelOptions, label, True),
-    "train-bi-encoder": Step("Train bi-encoder", BiEncoderOptions, train_bi_encoder, True),
-    "evaluate": Step("Evaluate models", EvaluateOptions, evaluate, True),
+    "sample": Step("Sample candidates", SampleOptions, sample, check_sampling, False),
+    "label": Step("Label candidates", LabelOptions, label, check_labelling, True),
+    "train-bi-encoder": Step(
+        "Train bi-encoder", BiEncoderOptions, train_bi_encoder, check_training, True
+    ),
+    "evaluate": Step("Evaluate models", EvaluateOptions, evaluate, check_evaluation, True),
 }
 
 

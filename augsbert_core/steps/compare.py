@@ -220,8 +220,19 @@ def _notes(project: Project, rows: list[dict[str, Any]], split: str) -> list[str
             "No gold-only model was trained for as many steps as the AugSBERT one. "
             "Part of the difference may come from the number of steps alone."
         )
-    if "augsbert" in kinds and "gold-only" not in kinds:
+    if "augsbert" in kinds and not kinds & {"gold-only", "gold-only, equal steps"}:
         notes.append("The gold-only bi-encoder, the lower bound, is missing.")
+    best = {
+        kind: max(row["value"] for row in rows if row["kind"] == kind and row["value"] is not None)
+        for kind in kinds
+        if any(row["kind"] == kind and row["value"] is not None for row in rows)
+    }
+    for kind in ("untrained", "off the shelf"):
+        if best.get(kind, -1.0) > best.get("cross-encoder", 1.0):
+            notes.append(
+                f"The cross-encoder scores below the {kind} model, so it is no upper bound here, and "
+                "its labels could not teach that model anything. A smaller student may still learn from them."
+            )
     if "cross-encoder" not in kinds:
         notes.append("The cross-encoder, the upper bound, is missing.")
     if split == "dev":

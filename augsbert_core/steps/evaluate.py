@@ -17,6 +17,8 @@ from augsbert_core.steps.context import StepContext
 from augsbert_core.steps.models import run_model, run_number
 from augsbert_core.steps.verdict import statistic
 from augsbert_core.storage import gold, runs
+from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.records import Project
 
 RESAMPLES = 1_000
 """Bootstrap resamples behind every interval."""
@@ -32,13 +34,13 @@ class Target:
     layers: int | None = None
 
 
-def parse_target(context: StepContext, text: str) -> Target:
+def parse_target(workspace: Workspace, project: Project, text: str) -> Target:
     """Read "run:ID", "model:NAME", "model:NAME@layers=N" or "jaccard". WorkbenchError otherwise."""
     if text == "jaccard":
         return Target(text, "jaccard")
-    location = run_model(context, text)
+    location = run_model(workspace, project, text)
     if location is not None:
-        step = runs.get_run(context.workspace, run_number(text) or 0).step
+        step = runs.get_run(workspace, run_number(text) or 0).step
         return Target(
             text, "cross_encoder" if step == "train-cross-encoder" else "bi_encoder", location
         )
@@ -53,31 +55,40 @@ def parse_target(context: StepContext, text: str) -> Target:
     return Target(text, "bi_encoder", name, int(layers) if layers else None)
 
 
+def check_evaluation(workspace: Workspace, project: Project, options: EvaluateOptions) -> None:
+    """WorkbenchError: no such split, nothing in it, nothing to choose a threshold on, or no such model."""
+    if options.split not in SPLITS:
+        raise WorkbenchError(f"{options.split!r} is not a split; choose train, dev or test.")
+    if not len(gold.scored_pairs(workspace, project.id, options.split)):
+        raise WorkbenchError(
+            f"Project {project.name!r} has no gold pairs in the {options.split} split to measure on."
+        )
+    if project.task == "classification" and not len(
+        gold.scored_pairs(workspace, project.id, "dev")
+    ):
+        raise WorkbenchError(
+            "Classification needs dev pairs: the decision threshold is chosen on them. "
+            "Import some into the dev split."
+        )
+    for target in options.targets:
+        parse_target(workspace, project, target)
+
+
 def evaluate(context: StepContext, options: EvaluateOptions) -> dict[str, Any]:
     """Score the split with every target and store the metric with its 95 % bootstrap interval.
 
     Regression: Spearman. Classification: F1 at the threshold that is best on dev (for dev itself, the
     same threshold, so that figure is optimistic).
     """
-    if options.split not in SPLITS:
-        raise WorkbenchError(f"{options.split!r} is not a split; choose train, dev or test.")
+    check_evaluation(context.workspace, context.project, options)
     pairs = gold.scored_pairs(context.workspace, context.project.id, options.split)
-    if not len(pairs):
-        raise WorkbenchError(
-            f"Project {context.project.name!r} has no gold pairs in the {options.split} split to measure on."
-        )
     targets = (
         options.targets or comparison(context.workspace, context.project.id, options.split).missing
     )
-    parsed = [parse_target(context, text) for text in targets]
+    parsed = [parse_target(context.workspace, context.project, text) for text in targets]
     dev = None
     if context.project.task == "classification" and options.split != "dev":
         dev = gold.scored_pairs(context.workspace, context.project.id, "dev")
-        if not len(dev):
-            raise WorkbenchError(
-                "Classification needs dev pairs: the decision threshold is chosen on them. "
-                "Import some into the dev split."
-            )
     rows = []
     for number, target in enumerate(parsed):
         stop_if(context.should_stop)

@@ -218,7 +218,11 @@ def import_file(
             metrics=metrics,
         )
         if new < kept:
-            notes.append(f"{kept - new:,} sentences were in the pool already.")
+            notes.append(
+                f"{kept - new:,} rows repeat a sentence of this file or of an earlier one; "
+                "each sentence is kept once."
+            )
+        kept = new
     else:
         run_id, kept, left_out = candidates.add_uploaded_pairs(
             workspace,

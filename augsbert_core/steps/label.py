@@ -10,9 +10,20 @@ from augsbert_core.progress import never, stop_if
 from augsbert_core.steps.context import StepContext
 from augsbert_core.steps.models import run_model, run_number
 from augsbert_core.storage import candidates, runs, silver
+from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.records import CandidateSet, Project
 
 COMMIT_SECONDS = 3.0
 """Scores are committed this often, so a crash costs at most these seconds of labelling."""
+
+
+def check_labelling(workspace: Workspace, project: Project, options: LabelOptions) -> CandidateSet:
+    """The candidate set. WorkbenchError: it is missing or another project's, or the labeler is no model."""
+    chosen = candidates.get_candidate_set(workspace, options.candidate_set_id)
+    if chosen.project_id != project.id:
+        raise WorkbenchError(f"Candidate set {chosen.id} belongs to another project.")
+    run_model(workspace, project, options.labeler, "train-cross-encoder")
+    return chosen
 
 
 def label(context: StepContext, options: LabelOptions) -> dict[str, Any]:
@@ -20,10 +31,12 @@ def label(context: StepContext, options: LabelOptions) -> dict[str, Any]:
 
     Stopped or killed, it continues with what is left: no pair is lost or scored twice.
     """
-    chosen = candidates.get_candidate_set(context.workspace, options.candidate_set_id)
-    if chosen.project_id != context.project.id:
-        raise WorkbenchError(f"Candidate set {chosen.id} belongs to another project.")
-    location = run_model(context, options.labeler, "train-cross-encoder") or options.labeler
+    workspace, project = context.workspace, context.project
+    chosen = check_labelling(workspace, project, options)
+    trained = run_model(workspace, project, options.labeler, "train-cross-encoder")
+    location = trained or options.labeler
+    context.report(0.0, "Loading the labeler")
+    labeler = labeling.load_labeler(location, context.device, options.max_length)
     set_id = silver.open_silver_set(
         context.workspace,
         context.project.id,
@@ -32,10 +45,13 @@ def label(context: StepContext, options: LabelOptions) -> dict[str, Any]:
         labeler=options.labeler,
         labeler_run_id=run_number(options.labeler),
     )
-    context.report(0.0, "Loading the labeler")
-    labeler = labeling.load_labeler(location, context.device, options.max_length)
     seconds = _score_all(context, options, labeler, set_id, chosen.n_pairs)
     n_scored = silver.get_silver_set(context.workspace, set_id).n_pairs
+    if n_scored < chosen.n_pairs:
+        raise WorkbenchError(
+            f"{chosen.n_pairs - n_scored:,} of {chosen.n_pairs:,} candidates have lost their sentences. "
+            "Sample again."
+        )
     return {
         "silver_set_id": set_id,
         "n_scored": n_scored,

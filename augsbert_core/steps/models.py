@@ -1,8 +1,9 @@
 """Find the model that a step was told to use: a run of this project, or a name."""
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.steps.context import StepContext
 from augsbert_core.storage import runs
+from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.records import Project
 
 
 def run_number(target: str) -> int | None:
@@ -11,7 +12,9 @@ def run_number(target: str) -> int | None:
     return int(number) if kind == "run" and colon and number.isdigit() else None
 
 
-def run_model(context: StepContext, target: str, step: str | None = None) -> str | None:
+def run_model(
+    workspace: Workspace, project: Project, target: str, step: str | None = None
+) -> str | None:
     """The model folder of "run:ID", None when the target names no run.
 
     WorkbenchError: the run is missing, of another project, unfinished, of another step than `step`, or
@@ -20,14 +23,14 @@ def run_model(context: StepContext, target: str, step: str | None = None) -> str
     run_id = run_number(target)
     if run_id is None:
         return None
-    run = runs.get_run(context.workspace, run_id)
-    if run.project_id != context.project.id:
+    run = runs.get_run(workspace, run_id)
+    if run.project_id != project.id:
         raise WorkbenchError(f"Run {run_id} belongs to another project.")
     if step is not None and run.step != step:
         raise WorkbenchError(f"Run {run_id} is a {run.step} run; here a {step} run is needed.")
     if run.state != "done" or not run.model_path:
         raise WorkbenchError(f"Run {run_id} has no finished model (its state is {run.state!r}).")
-    folder = context.workspace.home / run.model_path
+    folder = workspace.home / run.model_path
     if not folder.is_dir():
         raise WorkbenchError(f"The model folder of run {run_id} is gone ({run.model_path}).")
     return str(folder)

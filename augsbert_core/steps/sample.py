@@ -11,6 +11,7 @@ from augsbert_core.sampling import SAMPLERS, Corpus
 from augsbert_core.steps.context import StepContext
 from augsbert_core.storage import candidates, gold, sentences
 from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.records import Project
 
 
 def sampling_corpus(workspace: Workspace, project_id: int, *, use_unlabelled: bool) -> Corpus:
@@ -20,24 +21,29 @@ def sampling_corpus(workspace: Workspace, project_id: int, *, use_unlabelled: bo
     return Corpus(texts=texts, ids=ids, excluded=pair_codes(first, second))
 
 
+def check_sampling(workspace: Workspace, project: Project, options: SampleOptions) -> None:
+    """WorkbenchError: no such strategy, or fewer than two sentences to pair."""
+    if options.strategy not in SAMPLERS:
+        raise WorkbenchError(
+            f"There is no sampling strategy {options.strategy!r}. Choose one of "
+            f"{', '.join(sorted(SAMPLERS))}."
+        )
+    if sentences.corpus_size(workspace, project.id, use_unlabelled=options.use_unlabelled) < 2:
+        raise WorkbenchError(
+            "There are fewer than two sentences to sample from. Import gold training pairs, or "
+            "unlabelled sentences and sample from those too (--unlabelled)."
+        )
+
+
 def sample(context: StepContext, options: SampleOptions) -> dict[str, Any]:
     """Sample candidates and store them as one set; done twice for one run, the first set stands."""
     existing = candidates.candidate_set_of_run(context.workspace, context.run.id)
     if existing is None:
-        if options.strategy not in SAMPLERS:
-            raise WorkbenchError(
-                f"There is no sampling strategy {options.strategy!r}. Choose one of "
-                f"{', '.join(sorted(SAMPLERS))}."
-            )
+        check_sampling(context.workspace, context.project, options)
         context.report(0.0, "Reading the corpus")
         corpus = sampling_corpus(
             context.workspace, context.project.id, use_unlabelled=options.use_unlabelled
         )
-        if len(corpus.texts) < 2:
-            raise WorkbenchError(
-                "There are fewer than two sentences to sample from. Import gold training pairs or "
-                "unlabelled sentences on the Gold page first."
-            )
         chosen = SAMPLERS[options.strategy](
             corpus, options, report=context.report, should_stop=context.should_stop
         )

@@ -12,11 +12,14 @@ from augsbert_core.options import BiEncoderOptions, CrossEncoderOptions
 from augsbert_core.pairs import ScoredPairs
 from augsbert_core.steps.context import StepContext
 from augsbert_core.storage import gold, runs, silver
+from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.records import Project
 
 
 def train_cross_encoder(context: StepContext, options: CrossEncoderOptions) -> dict[str, Any]:
     """Train the labeler on the gold training pairs and keep its best checkpoint on dev."""
-    train, dev = _gold_for_training(context)
+    train = check_training(context.workspace, context.project, options)
+    dev = gold.scored_pairs(context.workspace, context.project.id, "dev")
     result = cross_encoder.train_cross_encoder(
         train,
         dev,
@@ -32,11 +35,12 @@ def train_cross_encoder(context: StepContext, options: CrossEncoderOptions) -> d
 
 def train_bi_encoder(context: StepContext, options: BiEncoderOptions) -> dict[str, Any]:
     """Train the student on gold, or on gold + a complete silver set with its corrections."""
-    train, dev = _gold_for_training(context)
+    train = check_training(context.workspace, context.project, options)
+    dev = gold.scored_pairs(context.workspace, context.project.id, "dev")
     gold_hash, n_gold, passes = gold.data_hash(train), len(train), 0
     if options.silver_set_id is not None:
-        silver_pairs, passes = _silver_for_training(context, options.silver_set_id)
-        train = train + silver_pairs
+        passes = silver.get_silver_set(context.workspace, options.silver_set_id).n_pairs
+        train = train + silver.silver_training_pairs(context.workspace, options.silver_set_id)
     result = bi_encoder.train_bi_encoder(
         train,
         dev,
@@ -58,32 +62,35 @@ def train_bi_encoder(context: StepContext, options: BiEncoderOptions) -> dict[st
     )
 
 
-def _gold_for_training(context: StepContext) -> tuple[ScoredPairs, ScoredPairs]:
-    train = gold.scored_pairs(context.workspace, context.project.id, "train")
-    dev = gold.scored_pairs(context.workspace, context.project.id, "dev")
+def check_training(
+    workspace: Workspace, project: Project, options: CrossEncoderOptions | BiEncoderOptions
+) -> ScoredPairs:
+    """The gold training pairs. WorkbenchError: there are none, of one class only, or no such silver set."""
+    train = gold.scored_pairs(workspace, project.id, "train")
     if not len(train):
         raise WorkbenchError(
-            f"Project {context.project.name!r} has no gold pairs in the training split. "
+            f"Project {project.name!r} has no gold pairs in the training split. "
             "Import some on the Gold page first."
         )
-    if context.project.task == "classification" and len(np.unique(train.scores)) < 2:
+    if project.task == "classification" and len(np.unique(train.scores)) < 2:
         raise WorkbenchError(
             "All gold training pairs have the same label. A model trained on one class cannot tell "
             "pairs apart: import pairs of the other class too."
         )
-    return train, dev
+    if isinstance(options, BiEncoderOptions) and options.silver_set_id is not None:
+        _check_silver(workspace, project, options.silver_set_id)
+    return train
 
 
-def _silver_for_training(context: StepContext, set_id: int) -> tuple[ScoredPairs, int]:
-    chosen = silver.get_silver_set(context.workspace, set_id)
-    if chosen.project_id != context.project.id:
+def _check_silver(workspace: Workspace, project: Project, set_id: int) -> None:
+    chosen = silver.get_silver_set(workspace, set_id)
+    if chosen.project_id != project.id:
         raise WorkbenchError(f"Silver set {set_id} belongs to another project.")
     if not chosen.is_complete:
         raise WorkbenchError(
             f"Silver set {set_id} is only labelled in part ({chosen.n_pairs:,} of "
             f"{chosen.n_candidates:,} pairs). Resume its job on the Jobs page, then train."
         )
-    return silver.silver_training_pairs(context.workspace, set_id), chosen.n_pairs
 
 
 def _finish(

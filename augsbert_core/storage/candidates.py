@@ -12,6 +12,7 @@ from sqlite_utils import Database
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.pairs import pair_key, sentence_key
 from augsbert_core.storage.database import Workspace, now, reading, writing
+from augsbert_core.storage.queue import refuse_while_at_work
 from augsbert_core.storage.records import CandidateSet
 from augsbert_core.storage.records import record as record_of
 from augsbert_core.storage.runs import ImportRecord, insert_finished_run
@@ -42,6 +43,10 @@ def add_candidate_set(
             "INSERT INTO candidate_pair VALUES (?, ?, ?, ?, ?)",
             ((set_id, *row) for row in rows),
         )
+        if db.execute(UNKNOWN_SQL, {"set": set_id, "project": project_id}).fetchone():
+            raise WorkbenchError(
+                "Sentences were removed from the project while pairs were sampled. Sample again."
+            )
     return set_id
 
 
@@ -145,10 +150,30 @@ def candidate_set_of_run(workspace: Workspace, run_id: int) -> CandidateSet | No
     return record_of(CandidateSet, row) if row else None
 
 
+LABELLED_SQL = """
+SELECT 1 FROM silver_set JOIN silver_pair ON silver_set_id = silver_set.id
+WHERE candidate_set_id = ? LIMIT 1
+"""
+
+UNKNOWN_SQL = """
+SELECT 1 FROM candidate_pair LEFT JOIN sentence AS first ON first.id = sentence1_id
+LEFT JOIN sentence AS second ON second.id = sentence2_id
+WHERE candidate_set_id = :set
+  AND (first.project_id IS NOT :project OR second.project_id IS NOT :project) LIMIT 1
+"""
+
+
+def _refuse_while_at_work(db: Database, set_id: int) -> None:
+    row = db.execute("SELECT project_id FROM candidate_set WHERE id = ?", [set_id]).fetchone()
+    if row is not None:
+        refuse_while_at_work(db, row[0], "delete the candidates")
+
+
 def delete_candidate_set(workspace: Workspace, set_id: int) -> None:
-    """Remove a candidate set. WorkbenchError: it has been labelled; delete the silver set first."""
+    """Remove a candidate set. WorkbenchError: it has silver labels, or a job may need it."""
     with writing(workspace) as db:
-        if db.execute("SELECT 1 FROM silver_set WHERE candidate_set_id = ?", [set_id]).fetchone():
+        _refuse_while_at_work(db, set_id)
+        if db.execute(LABELLED_SQL, [set_id]).fetchone():
             raise WorkbenchError(
                 "These candidates have silver labels. Delete the silver set first, then the candidates."
             )

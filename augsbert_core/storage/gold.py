@@ -12,6 +12,7 @@ from sqlite_utils import Database
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.pairs import ScoredPairs, ScoreRange, pair_key, sentence_key
 from augsbert_core.storage.database import Workspace, reading, writing
+from augsbert_core.storage.queue import refuse_while_at_work
 from augsbert_core.storage.runs import ImportRecord, insert_finished_run
 from augsbert_core.storage.sentences import intern_sentences
 from augsbert_core.storage.tables import GoldRow
@@ -89,12 +90,13 @@ INSERT INTO gold_pair (project_id, run_id, sentence1_id, sentence2_id, swapped, 
 def remove_import(workspace: Workspace, run_id: int) -> int:
     """Take back one import with the sentences that nothing else uses; returns how many gold pairs went.
 
-    WorkbenchError: its pairs have been labelled as candidates.
+    WorkbenchError: its pairs have been labelled as candidates, or a job of the project is not done.
     """
     with writing(workspace) as db:
         run = db.execute("SELECT project_id FROM run WHERE id = ?", [run_id]).fetchone()
         if run is None:
             raise WorkbenchError("This import is gone already.")
+        refuse_while_at_work(db, run["project_id"], "remove the import")
         if db.execute(LABELLED_SQL, [run_id]).fetchone():
             raise WorkbenchError(
                 "The pairs of this import have silver labels. Delete the silver set first, then the import."
@@ -107,7 +109,8 @@ def remove_import(workspace: Workspace, run_id: int) -> int:
 
 LABELLED_SQL = """
 SELECT 1 FROM silver_set JOIN candidate_set ON candidate_set.id = candidate_set_id
-WHERE candidate_set.run_id = ?
+JOIN silver_pair ON silver_set_id = silver_set.id
+WHERE candidate_set.run_id = ? LIMIT 1
 """
 
 ORPHANS_SQL = """

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.pairs import TASKS, ScoreRange
 from augsbert_core.storage.database import Workspace, now, reading, writing
+from augsbert_core.storage.queue import refuse_while_at_work
 from augsbert_core.storage.records import Project, record
 
 
@@ -106,14 +107,7 @@ def delete_project(workspace: Workspace, project_id: int) -> list[int]:
     WorkbenchError: one of its jobs is still at work.
     """
     with writing(workspace) as db:
-        active = db.execute(
-            "SELECT count(*) FROM job WHERE project_id = ? AND state IN ('running', 'cancelling')",
-            [project_id],
-        ).fetchone()[0]
-        if active:
-            raise WorkbenchError(
-                "A job of this project is still running. Cancel it on the Jobs page, then delete."
-            )
+        refuse_while_at_work(db, project_id, "delete the project")
         run_ids = [
             row[0] for row in db.execute("SELECT id FROM run WHERE project_id = ?", [project_id])
         ]
@@ -188,8 +182,8 @@ SELECT
 
 def _checked_name(name: str) -> str:
     name = " ".join(name.split())
-    if not name or len(name) > 80:
-        raise WorkbenchError("A project needs a name of 1 to 80 characters.")
+    if not name or len(name) > 80 or not name.isprintable():
+        raise WorkbenchError("A project needs a name of 1 to 80 printable characters.")
     return name
 
 

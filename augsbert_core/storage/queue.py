@@ -10,6 +10,7 @@ from augsbert_core.errors import WorkbenchError
 from augsbert_core.storage.database import Workspace, now, reading, writing
 from augsbert_core.storage.records import Job, record
 
+JOB_SQL = "SELECT job.*, run.name FROM job JOIN run ON run.id = job.run_id"
 ACTIVE = ("queued", "running", "cancelling")
 RESUMABLE = ("interrupted", "failed", "cancelled")
 
@@ -49,7 +50,7 @@ def add_job(
 def get_job(workspace: Workspace, job_id: int) -> Job:
     """The job with this id. WorkbenchError when there is none."""
     with reading(workspace) as db:
-        row = db.execute("SELECT * FROM job WHERE id = ?", [job_id]).fetchone()
+        row = db.execute(f"{JOB_SQL} WHERE job.id = ?", [job_id]).fetchone()
     if row is None:
         raise WorkbenchError(f"There is no job {job_id} (any more).")
     return record(Job, row)
@@ -59,8 +60,8 @@ def list_jobs(workspace: Workspace, project_id: int | None = None, limit: int = 
     """Jobs, newest first."""
     with reading(workspace) as db:
         rows = db.execute(
-            "SELECT * FROM job WHERE :project IS NULL OR project_id = :project"
-            " ORDER BY id DESC LIMIT :limit",
+            f"{JOB_SQL} WHERE :project IS NULL OR job.project_id = :project"
+            " ORDER BY job.id DESC LIMIT :limit",
             {"project": project_id, "limit": limit},
         )
         return [record(Job, row) for row in rows]
@@ -70,7 +71,7 @@ def active_jobs(workspace: Workspace) -> list[Job]:
     """Jobs of all projects that run or wait, oldest first."""
     with reading(workspace) as db:
         rows = db.execute(
-            "SELECT * FROM job WHERE state IN ('queued', 'running', 'cancelling') ORDER BY id"
+            f"{JOB_SQL} WHERE job.state IN ('queued', 'running', 'cancelling') ORDER BY job.id"
         )
         return [record(Job, row) for row in rows]
 
@@ -109,9 +110,9 @@ def next_background_jobs(workspace: Workspace) -> list[Job]:
     """For each free device, the first job in its queue, unless that one waits in the foreground."""
     with reading(workspace) as db:
         rows = db.execute(
-            "SELECT * FROM job WHERE id IN (SELECT min(id) FROM job WHERE state = 'queued' GROUP BY device)"
+            f"{JOB_SQL} WHERE job.id IN (SELECT min(id) FROM job WHERE state = 'queued' GROUP BY device)"
             " AND NOT in_foreground"
-            " AND device NOT IN (SELECT device FROM job WHERE state IN ('running', 'cancelling'))"
+            " AND job.device NOT IN (SELECT device FROM job WHERE state IN ('running', 'cancelling'))"
         )
         return [record(Job, row) for row in rows]
 
@@ -203,6 +204,30 @@ def queue_again(workspace: Workspace, job_id: int, *, in_foreground: bool = Fals
                 f"Job {job_id} cannot be resumed: only an interrupted, failed or cancelled one can."
             )
         _set_run_state(db, job_id, "started")
+
+
+def refuse_while_at_work(db: Database, project_id: int, wish: str) -> None:
+    """WorkbenchError when a job of the project runs or waits: it may be about to read what should go."""
+    row = db.execute(
+        "SELECT id FROM job WHERE project_id = ? AND state IN ('queued', 'running', 'cancelling')",
+        [project_id],
+    ).fetchone()
+    if row:
+        raise WorkbenchError(
+            f"Job {row[0]} of this project is not done. Wait for it or cancel it on the Jobs page, "
+            f"then {wish}."
+        )
+
+
+def same_active_job(workspace: Workspace, project_id: int, step: str, options: str) -> Job | None:
+    """A job that runs or waits and was told exactly the same, if there is one. options: JSON."""
+    with reading(workspace) as db:
+        row = db.execute(
+            f"{JOB_SQL} WHERE job.project_id = ? AND job.step = ? AND run.options = ?"
+            " AND job.state IN ('queued', 'running') ORDER BY job.id LIMIT 1",
+            [project_id, step, options],
+        ).fetchone()
+    return record(Job, row) if row else None
 
 
 def delete_job(workspace: Workspace, job_id: int) -> int | None:

@@ -52,11 +52,12 @@ class Run:
 
 @dataclass(frozen=True)
 class Job:
-    """The queue entry that carries out a run."""
+    """The queue entry that carries out a run. name: the run's, for people."""
 
     id: int
     project_id: int
     run_id: int
+    name: str
     step: str
     device: str
     state: str

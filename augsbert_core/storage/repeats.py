@@ -119,7 +119,10 @@ def _check_ratios(ratios: Sequence[float]) -> None:
     shown = ":".join(f"{ratio:g}" for ratio in ratios)
     if len(ratios) != len(SPLITS):
         raise WorkbenchError(f"Ratios {shown} are not three. Give train:dev:test, as in 80:10:10.")
-    if not all(math.isfinite(ratio) and ratio >= 0 for ratio in ratios) or sum(ratios) <= 0:
+    if (
+        not all(math.isfinite(ratio) and ratio >= 0 for ratio in ratios)
+        or not 0 < sum(ratios) < 1e9
+    ):
         raise WorkbenchError(
             f"Ratios {shown} cannot be used. Give three numbers of at least 0, as in 80:10:10."
         )

@@ -11,6 +11,7 @@ import pandas as pd
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.pairs import ScoredPairs
 from augsbert_core.storage.database import Workspace, now, reading, writing
+from augsbert_core.storage.queue import refuse_while_at_work
 from augsbert_core.storage.records import SilverSet, record
 
 STATUSES = ("unreviewed", "corrected", "accepted", "rejected", "flagged")
@@ -121,8 +122,10 @@ def get_silver_set(workspace: Workspace, set_id: int) -> SilverSet:
 
 
 def delete_silver_set(workspace: Workspace, set_id: int) -> None:
-    """Remove a silver set with its labels and corrections."""
+    """Remove a silver set with its labels and corrections. WorkbenchError: a job may need it."""
+    project_id = get_silver_set(workspace, set_id).project_id
     with writing(workspace) as db:
+        refuse_while_at_work(db, project_id, "delete the silver set")
         db.execute("DELETE FROM silver_pair WHERE silver_set_id = ?", [set_id])
         db.execute(
             "DELETE FROM run WHERE id = (SELECT run_id FROM silver_set WHERE id = ?)",
@@ -256,10 +259,12 @@ def review_silver_pair(
     correction: float | None = None,
     status: str,
     actor: str,
+    seen: tuple[float | None, str] | None = None,
 ) -> None:
     """Save one human decision on one silver pair at once, and log what it replaced.
 
-    correction: in [0, 1], with status "corrected"; None keeps the labeler's score.
+    correction: in [0, 1], with status "corrected"; None keeps the labeler's score. seen: the correction
+    and status that the decision was made on. WorkbenchError: someone has changed them since.
     """
     if status not in STATUSES:
         raise ValueError(f"status must be one of {STATUSES}, not {status!r}")
@@ -275,6 +280,11 @@ def review_silver_pair(
             raise WorkbenchError("This silver pair does not exist any more: its set was deleted.")
         before = {"correction": row["correction"], "status": row["status"]}
         after = {"correction": correction, "status": status}
+        if seen is not None and seen != (row["correction"], row["status"]):
+            raise WorkbenchError(
+                "This pair was changed in another window meanwhile. Nothing was saved; the table now "
+                "shows the pair as it is."
+            )
         if before == after:
             return
         db.execute(

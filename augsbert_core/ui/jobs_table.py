@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pandas as pd
 import streamlit as st
 
-from augsbert_core.steps import STEPS
+from augsbert_core.jobs import NO_DEVICE
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.projects import list_projects
 from augsbert_core.storage.queue import ACTIVE, list_jobs
@@ -61,9 +61,14 @@ def jobs_table(bench: Bench) -> None:
 def pick_job(bench: Bench) -> int | None:
     """A menu of the jobs, newest first; returns the id of the chosen one, None when it is gone."""
     # Without the state: the browser keeps showing the words under which a job was picked.
-    names = {job.id: f"Job {job.id} · {_step(job)}" for job in list_jobs(bench.workspace)}
+    names = {job.id: f"Job {job.id} · {job.name}" for job in list_jobs(bench.workspace)}
     if st.session_state.get("picked-job") not in names:
         st.session_state.pop("picked-job", None)
+        running = [
+            job.id for job in list_jobs(bench.workspace) if job.state in ("running", "cancelling")
+        ]
+        if running:
+            st.session_state["picked-job"] = running[-1]
     return st.selectbox(
         "Job in detail", list(names), format_func=names.__getitem__, key="picked-job", width=420
     )
@@ -78,19 +83,15 @@ def jobs_frame(workspace: Workspace, listed: list[Job]) -> pd.DataFrame:
                 "job": job.id,
                 "state": f"{MARKS[job.state]} {STATES[job.state][0]}",
                 "project": names.get(job.project_id, ""),
-                "step": _step(job),
+                "step": job.name,
                 "progress": round(job.progress, 2),
-                "device": job.device,
+                "device": "" if job.device == NO_DEVICE else job.device,
                 "started": _local(job.started_at),
                 "time": _elapsed(job),
             }
             for job in listed
         ]
     )
-
-
-def _step(job: Job) -> str:
-    return STEPS[job.step].title if job.step in STEPS else job.step
 
 
 def _local(stored: str | None) -> datetime | None:

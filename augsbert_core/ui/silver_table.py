@@ -22,10 +22,18 @@ from augsbert_core.ui.widgets import as_text, table_pager, user_errors
 
 REVIEWER = "reviewer"
 PAGE_ROWS = 50
+ROW_PIXELS = 52
+"""Two lines of text, so that most sentences can be read whole."""
 VIEW = "silver-view"
 NOTICE = "silver-notice"
 
 ROW_COLUMNS = ["sentence1", "sentence2", "shown", "status", "labeler", "rank"]
+
+
+class Refused(str):
+    """A notice that says why nothing was saved."""
+
+    __slots__ = ()
 
 
 @dataclass
@@ -51,18 +59,19 @@ class Decision:
 def decide(
     changed: dict[str, Any], correction: float | None, status: str, scale: ScoreRange
 ) -> Decision:
-    """What an edit means. changed: the edited cells, "shown" (raw score) or "status".
+    """What an edit means. changed: the edited cells, "shown" (a score as typed) or "status".
 
     Typing a score corrects the pair. "unreviewed" and "accepted" go back to the labeler's score; "flagged"
     and "rejected" keep a correction. WorkbenchError: the score is not on the scale.
     """
-    typed = changed.get("shown")
-    if typed is not None:
+    typed = (changed.get("shown") or "").strip()
+    if typed:
         try:
-            return Decision(scale.to_unit(float(typed)), "corrected")
+            # A decimal comma is read as one: the browser's own number cell would make 0,5 a 5.
+            return Decision(scale.to_unit(float(typed.replace(",", "."))), "corrected")
         except ValueError:
             raise WorkbenchError(
-                f"A score must lie between {scale.low:g} and {scale.high:g}; {typed:g} does not. "
+                f"A score is a number from {scale.low:g} to {scale.high:g}; {typed!r} is not. "
                 "Nothing was saved."
             ) from None
     if "shown" in changed:
@@ -88,7 +97,8 @@ def review_table(
         view.frame,
         key=key,
         hide_index=True,
-        height=min(40 + 35 * len(view.frame), 600),
+        height=min(40 + ROW_PIXELS * len(view.frame), 600),
+        row_height=ROW_PIXELS,
         disabled=["sentence1", "sentence2", "labeler", "rank"],
         column_order=ROW_COLUMNS,
         column_config=_columns(project.score_range),
@@ -120,13 +130,17 @@ def _view(
 
 
 def _frame(page: pd.DataFrame, scale: ScoreRange) -> pd.DataFrame:
-    width = scale.high - scale.low
     frame = page.assign(
-        shown=(scale.low + page["final_score"] * width).round(4),
-        labeler=(scale.low + page["score"] * width).round(4),
+        shown=[score_cell(scale.to_raw(score)) for score in page["final_score"]],
+        labeler=[round(scale.to_raw(score), 4) for score in page["score"]],
         rank=page["rank"].astype("Int64"),
     )
     return frame.set_index("id")[ROW_COLUMNS]
+
+
+def score_cell(raw: float) -> str:
+    """A score as the table shows it."""
+    return f"{raw:.2f}"
 
 
 def _states(page: pd.DataFrame) -> dict[int, tuple[float | None, str]]:
@@ -151,7 +165,7 @@ def save_edits(workspace: Workspace, scale: ScoreRange, key: str) -> None:
                 view.applied[pair_id] = dict(cells)
                 _save_one(workspace, scale, view, pair_id, changed)
     except WorkbenchError as error:
-        st.session_state[NOTICE] = str(error)
+        st.session_state[NOTICE] = Refused(str(error))
         reload_view()
 
 
@@ -165,11 +179,12 @@ def _save_one(
         correction=decision.correction,
         status=decision.status,
         actor=REVIEWER,
+        seen=view.state[pair_id],
     )
     labeler = float(view.frame["labeler"][pair_id])
     final = labeler if decision.correction is None else scale.to_raw(decision.correction)
     view.state[pair_id] = (decision.correction, decision.status)
-    view.frame.at[pair_id, "shown"] = round(final, 4)
+    view.frame.at[pair_id, "shown"] = score_cell(final)
     view.frame.at[pair_id, "status"] = decision.status
     what = decision.status
     if decision.correction is not None and decision.status == "corrected":
@@ -178,9 +193,8 @@ def _save_one(
     st.session_state[NOTICE] = decision.notice or f"Saved: {what} · {start}"
     # The editor goes on showing its own edit; where that is not what was saved, it has to start afresh.
     cells = view.applied[pair_id]
-    shown = cells.get("shown", final)
-    is_true = shown is not None and abs(float(shown) - final) < 1e-4
-    if not is_true or cells.get("status", decision.status) != decision.status:
+    is_shown = cells.get("shown", score_cell(final)) == score_cell(final)
+    if not is_shown or cells.get("status", decision.status) != decision.status:
         reload_view()
 
 
@@ -195,18 +209,18 @@ def undo(workspace: Workspace, set_id: int) -> None:
         done = silver.undo_last_review(workspace, set_id, REVIEWER)
         st.session_state[NOTICE] = done or "There is nothing to undo in this set."
     except WorkbenchError as error:
-        st.session_state[NOTICE] = str(error)
+        st.session_state[NOTICE] = Refused(str(error))
     reload_view()
 
 
 def _columns(scale: ScoreRange) -> dict[str, Any]:
     return {
-        "sentence1": st.column_config.TextColumn("Sentence 1", width=220),
-        "sentence2": st.column_config.TextColumn("Sentence 2", width=220),
-        "shown": st.column_config.NumberColumn(
+        "sentence1": st.column_config.TextColumn("Sentence 1", width=260),
+        "sentence2": st.column_config.TextColumn("Sentence 2", width=260),
+        "shown": st.column_config.TextColumn(
             "Score",
-            format="%.2f",
             width=75,
+            max_chars=12,
             help=f"Type a score from {scale.low:g} to {scale.high:g} to correct the labeler.",
         ),
         "status": st.column_config.SelectboxColumn(
@@ -235,7 +249,9 @@ def export_set(workspace: Workspace, set_id: int, scale: ScoreRange) -> bytes:
 def notice() -> None:
     """What the last edit or undo did, or how to begin."""
     text = st.session_state.get(NOTICE)
-    if text:
+    if isinstance(text, Refused):
+        st.warning(as_text(text), icon=":material/block:")
+    elif text:
         st.caption(f":material/check: {as_text(text)}")
     else:
         st.caption(

@@ -115,9 +115,9 @@ def correct_first_pair(page: Page) -> None:
     assert box is not None
     score_column, first_row = 580, 35 + 17
     page.mouse.dblclick(box["x"] + score_column, box["y"] + first_row)
-    editor = page.locator("#portal input").first
+    editor = page.locator("#portal textarea, #portal input").first
     expect(editor).to_be_visible(timeout=MINUTE)
-    editor.fill("1.25")
+    editor.fill("1,25")
     editor.press("Enter")
     expect(page.get_by_text(re.compile(r"Saved: corrected from .* to 1\.25"))).to_be_visible()
 

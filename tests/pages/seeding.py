@@ -44,6 +44,7 @@ def finished_run(
     train_hash = gold.data_hash(gold.scored_pairs(workspace, project.id, "train"))
     metrics = {"metric": "spearman", "gold_hash": train_hash, **metrics}
     runs.update_run(workspace, run_id, metrics=metrics, device="cpu", model_path="models/none")
+    (workspace.models / "none").mkdir(exist_ok=True)
     job_id = queue.add_job(workspace, project.id, run_id, step, "cpu")
     queue.finish_job(workspace, job_id, state, message=state)
     return run_id

@@ -28,7 +28,7 @@ def test_all_jobs_are_listed_newest_first(open_page: OpenPage, loop: Loop) -> No
     table = app.dataframe[0].value
     assert list(table["job"]) == [5, 4, 3, 2, 1]
     assert set(table["project"]) == {"Tiny"}
-    assert list(table["step"])[-1] == "Train cross-encoder"
+    assert list(table["step"])[-1] == "train-cross-encoder"
 
 
 def test_another_job_can_be_picked(open_page: OpenPage, loop: Loop) -> None:

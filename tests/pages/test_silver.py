@@ -82,11 +82,18 @@ def test_the_table_follows_the_score_range_text_and_order(
 ) -> None:
     set_id = silver_set(workspace, project)
     page = open_page("silver", project)
-    assert [row["shown"] for row in shown_rows(page)] == [4.25, 3.5, 2.75, 2.0, 1.25, 0.5]
+    assert [row["shown"] for row in shown_rows(page)] == [
+        "4.25",
+        "3.50",
+        "2.75",
+        "2.00",
+        "1.25",
+        "0.50",
+    ]
 
     page.slider(key=silver_filters.range_key(set_id)).set_range(2.0, 4.0)
     page.selectbox(key=f"silver-sort-{set_id}").set_value("Score, low to high").run()
-    assert [row["shown"] for row in shown_rows(page)] == [2.0, 2.75, 3.5]
+    assert [row["shown"] for row in shown_rows(page)] == ["2.00", "2.75", "3.50"]
 
     page.text_input(key=f"silver-text-{set_id}").set_value("nowhere to be found").run()
     assert "No pair passes these filters" in shown_text(page)
@@ -105,7 +112,9 @@ def test_statuses_are_counted_and_filter_the_table(workspace: Workspace, project
 @pytest.mark.parametrize(
     ("changed", "before", "after"),
     [
-        ({"shown": 2.5}, (None, "unreviewed"), (0.5, "corrected")),
+        ({"shown": "2.5"}, (None, "unreviewed"), (0.5, "corrected")),
+        ({"shown": " 0,5 "}, (None, "unreviewed"), (0.1, "corrected")),
+        ({"shown": ""}, (0.5, "corrected"), (None, "unreviewed")),
         ({"shown": None}, (0.5, "corrected"), (None, "unreviewed")),
         ({"status": "rejected"}, (0.5, "corrected"), (0.5, "rejected")),
         ({"status": "accepted"}, (0.5, "corrected"), (None, "accepted")),
@@ -117,9 +126,10 @@ def test_what_an_edit_means(changed: dict, before: tuple, after: tuple) -> None:
     assert (decision.correction, decision.status) == after
 
 
-def test_a_score_off_the_scale_is_refused_by_name() -> None:
-    with pytest.raises(WorkbenchError, match="between 0 and 5; 7 does not"):
-        silver_table.decide({"shown": 7}, None, "unreviewed", STS)
+@pytest.mark.parametrize("typed", ["7", "-0.1", "high", "1.000,5", "nan", "inf"])
+def test_what_is_no_score_is_refused_by_name(typed: str) -> None:
+    with pytest.raises(WorkbenchError, match=f"from 0 to 5; '{typed}' is not"):
+        silver_table.decide({"shown": typed}, None, "unreviewed", STS)
 
 
 class Editor:
@@ -161,9 +171,9 @@ def test_every_edit_in_a_row_of_edits_is_saved(
     workspace: Workspace, editor: tuple[Editor, int]
 ) -> None:
     table, set_id = editor
-    table.edit(0, shown=1.0)
-    table.edit(1, shown=2.0)
-    table.edit(0, shown=1.5)
+    table.edit(0, shown="1.00")
+    table.edit(1, shown="2.00")
+    table.edit(0, shown="1.50")
     table.edit(2, status="rejected")
     assert stored(workspace, set_id)[:3] == [
         (0.3, "corrected"),
@@ -178,12 +188,12 @@ def test_an_undone_edit_does_not_come_back_with_the_next_one(
     workspace: Workspace, editor: tuple[Editor, int]
 ) -> None:
     table, set_id = editor
-    table.edit(0, shown=1.0)
+    table.edit(0, shown="1.00")
     view = table.state[silver_table.VIEW]
     silver_table.undo(workspace, set_id)
     assert table.starts_afresh
     table.state[silver_table.VIEW] = view  # the browser may still send the old edits once
-    table.edit(1, shown=2.0)
+    table.edit(1, shown="2.00")
     assert stored(workspace, set_id)[:2] == [(None, "unreviewed"), (0.4, "corrected")]
 
 
@@ -191,10 +201,23 @@ def test_going_back_to_the_labelers_score_starts_the_table_afresh(
     workspace: Workspace, editor: tuple[Editor, int]
 ) -> None:
     table, set_id = editor
-    table.edit(0, shown=1.0)
+    table.edit(0, shown="1.00")
     table.edit(0, status="unreviewed")
     assert table.starts_afresh
     assert stored(workspace, set_id)[0] == (None, "unreviewed")
+
+
+def test_a_pair_changed_in_another_window_is_not_overwritten(
+    workspace: Workspace, editor: tuple[Editor, int]
+) -> None:
+    table, set_id = editor
+    pair = int(table.state[silver_table.VIEW].frame.index[0])
+    silver.review_silver_pair(workspace, pair, correction=0.9, status="corrected", actor="ben")
+    table.edit(0, status="flagged")
+    assert stored(workspace, set_id)[0] == (0.9, "corrected")
+    assert "another window" in table.state[silver_table.NOTICE]
+    assert isinstance(table.state[silver_table.NOTICE], silver_table.Refused)
+    assert table.starts_afresh
 
 
 def test_a_correction_survives_a_restart_and_can_be_undone(
@@ -207,11 +230,11 @@ def test_a_correction_survives_a_restart_and_can_be_undone(
     )
     page = open_page("silver", project)
     corrected = next(row for row in shown_rows(page) if row["status"] == "corrected")
-    assert (corrected["shown"], corrected["labeler"]) == (1.0, 4.25)
+    assert (corrected["shown"], corrected["labeler"]) == ("1.00", 4.25)
 
     button(page, "Undo").click().run()
     assert "Back to unreviewed" in shown_text(page)
-    assert shown_rows(page)[0]["shown"] == 4.25
+    assert shown_rows(page)[0]["shown"] == "4.25"
 
     button(page, "Undo").click().run()
     assert "nothing to undo" in shown_text(page)
