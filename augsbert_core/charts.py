@@ -108,7 +108,7 @@ def shares_figure(
             marker={"color": _fade(_color(role), 0.85)},
             hovertemplate="score about %{x:.2f} · %{y:.1f} %",
         )
-    _score_axis(figure, score_range)
+    _score_axis(figure, score_range, bins)
     figure.update_yaxes(title="Share of pairs, %", rangemode="tozero")
     figure.update_layout(barmode="group", bargap=0.1)
     return _finish(figure, height=340, hover="closest")
@@ -132,7 +132,7 @@ def histogram_figure(
             marker={"color": GOLD_SHADES.get(name, _color(name))},
             hovertemplate="score about %{x:.2f} · %{y:,} pairs",
         )
-    _score_axis(figure, score_range)
+    _score_axis(figure, score_range, bins)
     figure.update_yaxes(title="Pairs")
     figure.update_layout(barmode="stack", bargap=0.08)
     return _finish(figure, height=280, hover="closest")
@@ -257,9 +257,14 @@ def _plain(text: str) -> str:
     return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _score_axis(figure: go.Figure, score_range: ScoreRange) -> None:
+def _score_axis(figure: go.Figure, score_range: ScoreRange, bins: int | None = None) -> None:
+    """The declared scale; with bins, half a bar more at both ends, whose bars are centred there."""
+    margin = (score_range.high - score_range.low) / bins / 2 if bins else 0.0
     figure.update_xaxes(
-        title="Score", range=[score_range.low, score_range.high], showgrid=False, zeroline=False
+        title="Score",
+        range=[score_range.low - margin, score_range.high + margin],
+        showgrid=False,
+        zeroline=False,
     )
 
 

@@ -22,8 +22,8 @@ from augsbert_core.ui.widgets import as_text, table_pager, user_errors
 
 REVIEWER = "reviewer"
 PAGE_ROWS = 50
-ROW_PIXELS = 52
-"""Two lines of text, so that most sentences can be read whole."""
+ROW_PIXELS = 66
+"""Room for three lines, so that most sentences can be read whole; text wraps in rows above 64 pixels."""
 VIEW = "silver-view"
 NOTICE = "silver-notice"
 

@@ -80,7 +80,7 @@ def test_the_whole_loop_on_the_sample_project(browser: Browser, server: Server) 
     assert silver.silver_status_counts(workspace, silver_set.id)["corrected"] == 1
 
     open_page(page, "Train")
-    fill_number(page, "Epochs", 2)
+    fill_number(page, "Epochs", 1)
     page.get_by_role("button", name=re.compile("^Train( both)?$")).click()
     refresh_while_training(workspace, page)
     wait_for_job(workspace, page, "train-bi-encoder", seconds=300)
