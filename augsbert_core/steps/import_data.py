@@ -206,32 +206,7 @@ def import_file(
         "splits": plan.splits,
     }
     report(0.5, f"Writing {len(plan.rows or plan.texts):,} rows")
-    kept, notes = len(plan.rows or plan.texts), list(plan.notes)
-    if plan.kind == "pairs":
-        run_id = _write_gold(workspace, project_id, plan, record, metrics)
-    elif plan.kind == "sentences":
-        run_id, new = sentences.add_unlabelled_sentences(
-            workspace,
-            project_id,
-            [text for (text,) in plan.texts],
-            record=record,
-            metrics=metrics,
-        )
-        if new < kept:
-            notes.append(
-                f"{kept - new:,} rows repeat a sentence of this file or of an earlier one; "
-                "each sentence is kept once."
-            )
-        kept = new
-    else:
-        run_id, kept, left_out = candidates.add_uploaded_pairs(
-            workspace,
-            project_id,
-            [(pair[0], pair[1]) for pair in plan.texts],
-            record=record,
-            metrics=metrics,
-        )
-        notes.extend(left_out)
+    run_id, kept, notes = _write(workspace, project_id, plan, record, metrics)
     report(1.0, "Imported")
     return ImportReport(
         run_id=run_id,
@@ -241,8 +216,35 @@ def import_file(
         collapsed=plan.collapsed,
         repeats=plan.repeats,
         splits=plan.splits,
-        notes=notes,
+        notes=[*plan.notes, *notes],
     )
+
+
+def _write(
+    workspace: Workspace,
+    project_id: int,
+    plan: ImportPlan,
+    record: runs.ImportRecord,
+    metrics: dict,
+) -> tuple[int, int, list[str]]:
+    """Store what was planned: (run id, rows kept, what there is to say about the rest)."""
+    if plan.kind == "pairs":
+        run_id = _write_gold(workspace, project_id, plan, record, metrics)
+        return run_id, len(plan.rows), []
+    if plan.kind == "unlabelled-pairs":
+        pairs = [(pair[0], pair[1]) for pair in plan.texts]
+        return candidates.add_uploaded_pairs(
+            workspace, project_id, pairs, record=record, metrics=metrics
+        )
+    run_id, new = sentences.add_unlabelled_sentences(
+        workspace, project_id, [text for (text,) in plan.texts], record=record, metrics=metrics
+    )
+    repeated = len(plan.texts) - new
+    note = (
+        f"{repeated:,} rows repeat a sentence of this file or of an earlier one; each sentence is "
+        "kept once."
+    )
+    return run_id, new, [note] if repeated else []
 
 
 def _write_gold(
