@@ -1,5 +1,6 @@
 """Train the labeler on gold, and the student on gold or gold + silver."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -19,38 +20,18 @@ from augsbert_core.storage.records import Project
 def train_cross_encoder(context: StepContext, options: CrossEncoderOptions) -> dict[str, Any]:
     """Train the labeler on the gold training pairs and keep its best checkpoint on dev."""
     train = check_training(context.workspace, context.project, options)
-    dev = gold.scored_pairs(context.workspace, context.project.id, "dev")
-    result = cross_encoder.train_cross_encoder(
-        train,
-        dev,
-        options,
-        context.folder,
-        task=context.project.task,
-        device=context.device,
-        report=context.report,
-        should_stop=context.should_stop,
-    )
+    result = _train(context, options, train, cross_encoder.train_cross_encoder)
     return _finish(context, result, n_gold=len(train), n_silver=0, gold_hash=gold.data_hash(train))
 
 
 def train_bi_encoder(context: StepContext, options: BiEncoderOptions) -> dict[str, Any]:
     """Train the student on gold, or on gold + a complete silver set with its corrections."""
     train = check_training(context.workspace, context.project, options)
-    dev = gold.scored_pairs(context.workspace, context.project.id, "dev")
     gold_hash, n_gold, passes = gold.data_hash(train), len(train), 0
     if options.silver_set_id is not None:
         passes = silver.get_silver_set(context.workspace, options.silver_set_id).n_pairs
         train = train + silver.silver_training_pairs(context.workspace, options.silver_set_id)
-    result = bi_encoder.train_bi_encoder(
-        train,
-        dev,
-        options,
-        context.folder,
-        task=context.project.task,
-        device=context.device,
-        report=context.report,
-        should_stop=context.should_stop,
-    )
+    result = _train(context, options, train, bi_encoder.train_bi_encoder)
     return _finish(
         context,
         result,
@@ -59,6 +40,25 @@ def train_bi_encoder(context: StepContext, options: BiEncoderOptions) -> dict[st
         gold_hash=gold_hash,
         passes=passes,
         data_hash=gold.data_hash(train),
+    )
+
+
+def _train(
+    context: StepContext,
+    options: CrossEncoderOptions | BiEncoderOptions,
+    train: ScoredPairs,
+    trainer: Callable[..., TrainingResult],
+) -> TrainingResult:
+    """Hand the pairs to a trainer of `models`, with the gold dev pairs and what the context holds."""
+    return trainer(
+        train,
+        gold.scored_pairs(context.workspace, context.project.id, "dev"),
+        options,
+        context.folder,
+        task=context.project.task,
+        device=context.device,
+        report=context.report,
+        should_stop=context.should_stop,
     )
 
 

@@ -92,15 +92,6 @@ def rename_project(workspace: Workspace, project_id: int, name: str) -> None:
         raise _name_taken(name) from None
 
 
-def set_task(workspace: Workspace, project_id: int, *, task: str, score_range: ScoreRange) -> None:
-    """Say what the project's scores mean, before the first gold pair comes in."""
-    with writing(workspace) as db:
-        db.execute(
-            "UPDATE project SET task = ?, score_low = ?, score_high = ? WHERE id = ?",
-            [task, score_range.low, score_range.high, project_id],
-        )
-
-
 def delete_project(workspace: Workspace, project_id: int) -> list[int]:
     """Remove a project with all that belongs to it; returns its run ids, whose folders may go too.
 
