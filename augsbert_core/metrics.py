@@ -134,6 +134,14 @@ def _interval(values: np.ndarray, level: float) -> tuple[float, float] | None:
     return float(low), float(high)
 
 
+def share_interval(count: int, n: int, level: float = 0.95) -> tuple[float, float, float]:
+    """A share with its Wilson interval: (count / n, low, high). n must be at least 1."""
+    from scipy.stats import binomtest
+
+    interval = binomtest(count, n).proportion_ci(level, method="wilson")
+    return count / n, float(interval.low), float(interval.high)
+
+
 def jaccard(sentences1: Sequence[str], sentences2: Sequence[str]) -> np.ndarray:
     """Shared words over all words of each pair, in [0, 1]; 0 when neither sentence has a word."""
     if len(sentences1) != len(sentences2):

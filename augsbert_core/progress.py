@@ -43,3 +43,17 @@ def stop_if(should_stop: ShouldStop) -> None:
     """Raise `Stopped` when the user has asked to stop."""
     if should_stop():
         raise Stopped
+
+
+def stretch(report: Report, low: float, high: float) -> Report:
+    """A report whose 0 to 1 is the part from low to high of the given one."""
+
+    def reported(
+        fraction: float,
+        message: str,
+        metrics: dict[str, float] | None = None,
+        step: int | None = None,
+    ) -> None:
+        report(low + (high - low) * fraction, message, metrics, step)
+
+    return reported
