@@ -56,9 +56,15 @@ class CrossEncoderOptions:
 class SampleOptions:
     """How candidate pairs are chosen.
 
-    strategy: a name in `augsbert_core.sampling.SAMPLERS`. top_k, variant, k1 and b steer bm25; k1 and b
-    default to the variant's own values. n_pairs steers random.
+    strategy: a name in `augsbert_core.sampling.SAMPLERS`.
+    top_k: neighbours per sentence, for bm25, semantic and bm25+semantic.
+    variant, k1, b: for bm25; k1 and b default to the variant's own values.
+    stop_words: for bm25: "none", "english", or "frequent" (words in more than a tenth of the sentences).
+    encoder: for semantic: "run:ID" of a bi-encoder, a model name or a folder.
+    search: for semantic: "auto", "exact" or "ann" (approximate, FAISS).
+    n_pairs: for random and kde (the size of the pool that is labelled).
     use_unlabelled: sample from uploaded unlabelled sentences too, not from training sentences alone.
+    exclude_silver_sets: pairs of these silver sets are not chosen again.
     """
 
     strategy: str = "bm25"
@@ -66,9 +72,14 @@ class SampleOptions:
     variant: str = "okapi"
     k1: float | None = None
     b: float | None = None
+    stop_words: str = "none"
+    encoder: str = BUNDLED_MODEL
+    search: str = "auto"
     n_pairs: int | None = None
     use_unlabelled: bool = False
+    exclude_silver_sets: tuple[int, ...] = ()
     seed: int = 42
+    device: str = "auto"
 
 
 @dataclass(frozen=True)
@@ -81,6 +92,64 @@ class LabelOptions:
     max_length: int | None = None
     seed: int = 42
     device: str = "auto"
+
+
+@dataclass(frozen=True)
+class PreviewOptions:
+    """Which candidates are scored by way of trial: n_pairs drawn from the set at random."""
+
+    candidate_set_id: int
+    labeler: str
+    n_pairs: int = 200
+    batch_size: int = 64
+    seed: int = 42
+    device: str = "auto"
+
+
+@dataclass(frozen=True)
+class StratifiedOptions:
+    """How a pool is scored that already follows the gold density (stratified KDE).
+
+    n_keep: how many silver pairs are wanted in the end. encoder: the bi-encoder whose cosine is the proxy.
+    max_passes: never score more pairs than this. pilot: pairs in the first round. rounds: how often the
+    estimate is updated after it. c: as in `KeepOptions`.
+    """
+
+    labeler: str
+    n_keep: int = 2000
+    encoder: str = BUNDLED_MODEL
+    max_passes: int | None = None
+    pilot: int = 500
+    rounds: int = 4
+    c: float = 1.0
+    use_unlabelled: bool = False
+    exclude_silver_sets: tuple[int, ...] = ()
+    batch_size: int = 64
+    seed: int = 42
+    device: str = "auto"
+
+
+@dataclass(frozen=True)
+class KeepOptions:
+    """Which pairs of a scored pool become a silver set of their own.
+
+    rule: "kde" keeps a pair of score s with probability min(1, c · F_gold(s) / F_silver(s));
+    "classification" keeps all positives (score ≥ threshold) and negatives at the gold ratio; "top-k"
+    keeps pairs of rank ≤ max_rank.
+    kernel, bandwidth_rule, bandwidth, reflect: how both densities are estimated; a bandwidth overrules the
+    rule. threshold: None takes the labeler's own from the dev split.
+    """
+
+    silver_set_id: int
+    rule: str = "kde"
+    c: float = 1.0
+    kernel: str = "gaussian"
+    bandwidth_rule: str = "robust"
+    bandwidth: float | None = None
+    reflect: bool = True
+    threshold: float | None = None
+    max_rank: int | None = None
+    seed: int = 42
 
 
 @dataclass(frozen=True)
@@ -126,6 +195,9 @@ Options = (
     | CrossEncoderOptions
     | SampleOptions
     | LabelOptions
+    | PreviewOptions
+    | StratifiedOptions
+    | KeepOptions
     | BiEncoderOptions
     | EvaluateOptions
 )

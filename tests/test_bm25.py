@@ -1,11 +1,8 @@
 """BM25 top-k against rank_bm25, and what a sampler must never do."""
 
-import json
 import math
-import subprocess
-import sys
+import threading
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,12 +13,10 @@ from rank_bm25 import BM25Okapi
 from augsbert_core.errors import Stopped, WorkbenchError
 from augsbert_core.options import SampleOptions
 from augsbert_core.pairs import pair_codes
-from augsbert_core.sampling import SAMPLERS, STRATEGY_NAMES, Corpus
-from augsbert_core.sampling.bm25 import build_index, neighbours, sample_bm25, text_hashes
+from augsbert_core.sampling import Corpus, bm25, bm25_kernel
+from augsbert_core.sampling.bm25 import build_index, neighbours, sample_bm25
+from augsbert_core.sampling.neighbours import text_hashes
 from augsbert_core.sampling.tokenize import tokenize
-
-ROOT = Path(__file__).resolve().parent.parent
-STSB = ROOT / "../shared/data/stsb/sts-train.tsv"
 
 PLANES = [
     "A plane is taking off.",
@@ -64,6 +59,21 @@ def corpora(draw):
     position = st.integers(0, len(texts) - 1)
     pairs = draw(st.lists(st.tuples(position, position).filter(lambda p: p[0] != p[1]), max_size=9))
     return corpus_of(texts, pairs)
+
+
+def zipf_tokens(n):
+    """n sentences whose words are as unevenly frequent as those of a language."""
+    rng = np.random.default_rng(7)
+    shares = 1 / np.arange(1, 901)
+    draws = rng.choice([f"w{i}" for i in range(900)], size=(n, 15), p=shares / shares.sum())
+    return [row[: rng.integers(1, 16)].tolist() for row in draws]
+
+
+def some_pairs(found):
+    """Distinct pairs of sentences, some of them near neighbours and some not."""
+    near = np.stack([found.query[::9], found.neighbour[::9]])
+    far = np.stack([np.arange(0, 1400, 7), np.arange(3, 1403, 7)])
+    return tuple(np.unique(np.sort(np.concatenate([near, far], axis=1), axis=0), axis=1))
 
 
 def brute_force(texts, top_k, excluded):
@@ -110,14 +120,8 @@ def test_okapi_scores_equal_rank_bm25_with_repeated_words_and_negative_idf(token
 
 
 def test_frequent_and_rare_words_together_equal_rank_bm25():
-    rng = np.random.default_rng(7)
-    vocabulary = np.array([f"w{i}" for i in range(900)])
-    shares = 1 / np.arange(1, 901)
-    draws = rng.choice(vocabulary, size=(700, 15), p=shares / shares.sum())
-    tokens = [row[: rng.integers(1, 16)].tolist() for row in draws]
+    tokens = zipf_tokens(700)
     index = build_index(tokens)
-    assert index.frequent_counts.nnz > 1000
-    assert index.rare_counts.nnz > 1000
     peer = BM25Okapi(tokens)
     for query in range(0, 700, 35):
         np.testing.assert_allclose(
@@ -134,6 +138,17 @@ def test_lucene_scores_follow_its_formula():
     assert scores[0, 1] == pytest.approx(2 * idf_a * 1 / (1 + norm))  # "a" twice in the query
     assert scores[1, 1] == pytest.approx((idf_a + idf_c) * 1 / (1 + norm))
     assert scores[0, 2] == 0
+
+
+@pytest.mark.parametrize(("k1", "b"), [(1.2, 0.75), (0.9, 0.4), (2.0, 1.0)])
+def test_lucene_scores_are_those_of_bm25s(k1, b):
+    bm25s = pytest.importorskip("bm25s")
+    tokens = tokenize([*PLANES, "chess chess chess chess", "the the plane plane onion"])
+    peer = bm25s.BM25(method="lucene", k1=k1, b=b, dtype="float64")
+    peer.index(tokens, show_progress=False)
+    expected = np.array([peer.get_scores(words) for words in tokens])
+    ours = build_index(tokens, "lucene", k1, b).scores(0, len(tokens))
+    np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-6)
 
 
 # --- neighbours ---------------------------------------------------------------------------------------
@@ -155,7 +170,7 @@ def test_the_best_neighbours_are_those_of_a_plain_loop(corpus, top_k):
 
 @pytest.mark.parametrize("top_k", [1, 5, 40])
 def test_cutting_the_rows_short_loses_no_neighbour(top_k):
-    """Enough sentences that most scores are ruled out through group maxima, and many blocks."""
+    """Few words that are all frequent, so that nearly every sentence is seen, and many blocks."""
     rng = np.random.default_rng(3)
     tokens = [rng.choice(list("abcdefghijklmnopqrst"), 6).tolist() for _ in range(3000)]
     index = build_index(tokens)
@@ -166,6 +181,73 @@ def test_cutting_the_rows_short_loses_no_neighbour(top_k):
         scores[query] = 0
         expected = np.sort(scores)[::-1][:top_k]
         np.testing.assert_allclose(found.score[found.query == query], expected, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("variant", ["okapi", "lucene"])
+@pytest.mark.parametrize("top_k", [1, 5, 60])
+def test_leaving_frequent_words_unread_loses_no_neighbour(variant, top_k):
+    """Words as frequent as in a language, where most long lists of sentences are never walked."""
+    tokens = zipf_tokens(1500)
+    index = build_index(tokens, variant)
+    keys = text_hashes([" ".join(words) for words in tokens], seed=1)
+    barred = some_pairs(neighbours(index, 3))
+    found = neighbours(index, top_k, tie_keys=keys, excluded=barred)
+    scores = index.scores(0, len(tokens))
+    np.fill_diagonal(scores, 0)
+    hits = scores[barred], scores.T[barred]
+    scores[barred] = scores.T[barred] = 0
+    order = np.lexsort((np.broadcast_to(keys, scores.shape), -np.round(scores / 1e-9)), axis=1)
+    expected = order[:, :top_k]
+    best = np.take_along_axis(scores, expected, axis=1)
+    np.testing.assert_array_equal(found.neighbour, expected[best > 1e-9])
+    np.testing.assert_allclose(found.score, best[best > 1e-9], rtol=0, atol=1e-9)
+    np.testing.assert_array_equal(found.rank, np.nonzero(best > 1e-9)[1] + 1)
+    last = np.where(best[:, -1] > 1e-9, np.round(best[:, -1] / 1e-9), 2)
+    reached = [
+        np.round(score / 1e-9) >= last[side] for score, side in zip(hits, barred, strict=True)
+    ]
+    np.testing.assert_array_equal(found.excluded_hit, reached[0] | reached[1])
+    assert 0 < found.excluded_hits < len(barred[0])
+
+
+def test_the_number_of_threads_does_not_change_the_result(monkeypatch):
+    index = build_index(zipf_tokens(2000))
+    found = []
+    for n in (1, 3):
+        monkeypatch.setattr(bm25, "_n_processors", lambda n=n: n)
+        found.append(neighbours(index, 5))
+    for name in ("query", "neighbour", "rank", "score"):
+        np.testing.assert_array_equal(getattr(found[0], name), getattr(found[1], name))
+
+
+def test_stopping_in_the_middle_ends_the_threads():
+    told = []
+    index = build_index(zipf_tokens(3000))
+    before = threading.active_count()
+    with pytest.raises(Stopped):
+        neighbours(
+            index,
+            5,
+            report=lambda fraction, *_, **__: told.append(fraction),
+            should_stop=lambda: bool(told),
+        )
+    assert len(told) == 1
+    assert 0 < told[0] < 1
+    assert threading.active_count() == before
+
+
+def test_a_folder_that_cannot_be_written_to_costs_the_cache_only(monkeypatch):
+    import numba
+
+    plain = numba.njit
+
+    def without_folder(function=None, *, cache=False, **options):
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return plain(function, **options)
+
+    monkeypatch.setattr(numba, "njit", without_folder)
+    assert bm25_kernel.compiled_best_matches.__wrapped__().py_func is bm25_kernel.best_matches
 
 
 def test_memory_stays_far_below_the_full_table_of_scores():
@@ -214,47 +296,6 @@ def test_text_hashes_depend_on_text_and_seed_only():
     assert len(set(first.tolist()) | set(text_hashes(["a", "b"], seed=2).tolist())) == 5
 
 
-# --- the promises of every sampler ----------------------------------------------------------------------
-
-
-@settings(deadline=None)
-@given(
-    corpora(),
-    st.sampled_from(sorted(SAMPLERS)),
-    st.sampled_from(["okapi", "lucene"]),
-    st.integers(1, 20),
-    st.integers(0, 100),
-)
-def test_every_sampler_keeps_its_promises(corpus, strategy, variant, top_k, seed):
-    options = SampleOptions(strategy=strategy, top_k=top_k, variant=variant, n_pairs=9, seed=seed)
-    candidates = SAMPLERS[strategy](corpus, options)
-    codes = pair_codes(candidates.first, candidates.second)
-    assert np.all(candidates.first < candidates.second)  # never itself, and one direction only
-    assert len(np.unique(codes)) == len(codes)
-    assert not np.isin(codes, corpus.excluded).any()
-    assert np.isin(candidates.first, corpus.ids).all()
-    assert np.isin(candidates.second, corpus.ids).all()
-    assert len(candidates.first) == len(candidates.rank) == len(candidates.score)
-    assert candidates.first.dtype == candidates.second.dtype == np.int64
-    assert candidates.rank.dtype == np.int32
-    assert candidates.score.dtype == np.float64
-    assert np.all(candidates.rank >= 1)
-
-    again = SAMPLERS[strategy](corpus, options)
-    assert again.notices == candidates.notices
-    for name in ("first", "second", "rank", "score"):
-        np.testing.assert_array_equal(getattr(again, name), getattr(candidates, name))
-    if strategy == "bm25":
-        assert np.all(candidates.score > 0)
-        assert np.all(candidates.rank <= top_k)
-    else:
-        assert len(candidates) <= 9
-
-
-def test_every_strategy_has_a_name_for_the_screen():
-    assert SAMPLERS.keys() == STRATEGY_NAMES.keys()
-
-
 # --- small and odd corpora, notices, errors --------------------------------------------------------------
 
 
@@ -295,6 +336,37 @@ def test_sentences_without_words_are_skipped_and_counted():
     assert candidates.second.max() < 100 + len(PLANES)
 
 
+def test_sentences_of_stop_words_alone_are_skipped_and_counted():
+    texts = ["the of and", "it is", *PLANES]
+    candidates = sample_bm25(corpus_of(texts), SampleOptions(top_k=2, stop_words="english"))
+    assert candidates.first.min() >= 102
+    assert candidates.notices == [
+        "13 stop words were left out (english).",
+        "2 sentences have no words besides stop words and were skipped.",
+    ]
+
+
+def test_frequent_words_are_left_out_from_twenty_sentences_on():
+    texts = [f"the word{i} extra{i // 2}" for i in range(20)]
+    with_them = sample_bm25(corpus_of(texts), SampleOptions(variant="lucene", top_k=3))
+    without = sample_bm25(
+        corpus_of(texts), SampleOptions(variant="lucene", top_k=3, stop_words="frequent")
+    )
+    assert len(with_them) > 10
+    assert as_set(without) == {(100 + i, 101 + i) for i in range(0, 20, 2)}
+    assert without.notices == ["1 stop word was left out (frequent)."]
+    few = sample_bm25(corpus_of(texts[:19]), SampleOptions(top_k=3, stop_words="frequent"))
+    assert few.notices == []
+
+
+def test_character_bigrams_are_said_to_be_used():
+    texts = [*PLANES, "我喜欢吃苹果", "他喜欢吃苹果派"]
+    candidates = sample_bm25(corpus_of(texts), SampleOptions(top_k=1))
+    assert candidates.notices == [
+        "2 sentences in scripts without spaces were cut into character bigrams, not words."
+    ]
+
+
 def test_chinese_and_emoji_sentences_find_their_neighbours():
     texts = [
         "我喜欢吃苹果",
@@ -318,6 +390,7 @@ def test_chinese_and_emoji_sentences_find_their_neighbours():
         (SampleOptions(k1=-1.0), "k1 is -1"),
         (SampleOptions(k1=math.inf), "k1 is inf"),
         (SampleOptions(b=1.5), "b is 1.5"),
+        (SampleOptions(stop_words="german"), "'german' are not known. Choose one of none, english"),
     ],
 )
 def test_impossible_options_name_the_value_and_the_remedy(options, part):
@@ -353,18 +426,3 @@ def test_exclusions_outside_the_corpus_do_no_harm():
     assert [len(positions) for positions in corpus.excluded_positions()] == [0, 0]
     one = Corpus(["a b", "a c"], np.array([7, 3]), pair_codes(np.array([7]), np.array([3])))
     assert {int(positions[0]) for positions in one.excluded_positions()} == {0, 1}
-
-
-@pytest.mark.skipif(not STSB.exists(), reason="the STS-B files are not in ../shared/data")
-def test_the_benchmark_finds_the_same_neighbours_and_is_25_times_faster():
-    script = ROOT / "benchmarks" / "bm25.py"
-    done = subprocess.run(
-        [sys.executable, str(script), "--data", str(STSB), "--quick", "--json"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    result = json.loads(done.stdout)
-    assert result["sentences"] > 10_000
-    assert result["queries_with_same_neighbours_up_to_ties"] == result["queries_compared"] == 150
-    assert result["ratio"] >= 25

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from augsbert_core.errors import Stopped, WorkbenchError
+from augsbert_core.models import inference
 from augsbert_core.models.labeling import Labeler, label_batches, load_labeler
 from tests.tiny import tiny_bert, tiny_cross_encoder, tiny_texts
 
@@ -27,8 +28,11 @@ def test_every_pair_is_scored_exactly_once(labeler):
 
 
 def test_scores_are_the_models_own_and_do_not_depend_on_the_batch(labeler):
+    from sentence_transformers import CrossEncoder
+
     first, second = tiny_texts(40, 1), tiny_texts(40, 2)
-    expected = labeler.model.predict(list(zip(first, second, strict=True)), batch_size=1)
+    plain = CrossEncoder(labeler.location, device="cpu")  # without what makes ours faster
+    expected = plain.predict(list(zip(first, second, strict=True)), batch_size=1)
     for batch_size in (1, 7, 64):
         positions, _, scores = all_batches(labeler, first, second, batch_size=batch_size)
         np.testing.assert_allclose(scores, expected[positions], atol=1e-5)
@@ -49,9 +53,7 @@ def test_the_sigmoid_is_taken_once_whatever_the_model_was_saved_with(labeler):
 
 def test_strong_pairs_stay_apart():
     """In half precision, logits of 8 and 9 would both become 1."""
-    from augsbert_core.models.inference import sigmoid
-
-    assert len(set(sigmoid(np.array([8.0, 8.5, 9.0, 9.5], dtype=np.float16)))) == 4
+    assert len(set(inference.sigmoid(np.array([8.0, 8.5, 9.0, 9.5], dtype=np.float16)))) == 4
 
 
 def test_long_pairs_come_first(labeler):
@@ -62,6 +64,16 @@ def test_long_pairs_come_first(labeler):
         for positions, _, _ in label_batches(labeler, first, second, batch_size=10)
     ]
     assert batches[0] > batches[-1]
+
+
+def test_batches_keep_within_the_tokens_that_suit_a_cpu(labeler, monkeypatch):
+    """Large batches of long pairs would be slower there, not faster."""
+    monkeypatch.setattr(inference, "CPU_TOKENS", 60)
+    texts = [" ".join(["cat"] * words) for words in (1, 2, 12, 12, 27, 40)]
+    batches = [positions.tolist() for positions, *_ in label_batches(labeler, texts, texts)]
+    # 64 tokens (cut off), 57, twice 27, and 7 with 5.
+    assert batches == [[5], [4], [2, 3], [1, 0]]
+    assert [len(p) for p, *_ in label_batches(labeler, texts, texts, batch_size=1)] == [1] * 6
 
 
 def test_stopping_takes_effect_between_batches(labeler):

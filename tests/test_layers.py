@@ -19,12 +19,12 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "words": (WORDS, {"numpy"}),
     "numerics": (
         WORDS | NUMERICS,
-        {"numpy", "scipy", "sklearn", "rank_bm25", "pandas", "plotly"},
+        {"numpy", "scipy", "sklearn", "rank_bm25", "numba", "pandas", "plotly"},
     ),
     "models": (
         WORDS | NUMERICS | {"models"},
         {"numpy", "scipy", "torch", "transformers", "sentence_transformers", "datasets", "accelerate",
-         "safetensors", "huggingface_hub"},
+         "safetensors", "huggingface_hub", "faiss"},
     ),
     "storage": (WORDS | {"storage"}, {"numpy", "pandas", "sqlite_utils"}),
     "steps": (ENGINE | {"steps"}, {"numpy", "pandas"}),
@@ -95,7 +95,15 @@ def test_the_app_and_the_command_line_start_without_torch() -> None:
         if path.parts[-2] not in {"models", "pages"} and path.name != "app.py"
     ]
     modules += [f"{PACKAGE}.models.{name}" for name in ("catalog", "devices", "training")]
-    heavy = ["torch", "transformers", "sentence_transformers", "datasets", "accelerate"]
+    heavy = [
+        "torch",
+        "transformers",
+        "sentence_transformers",
+        "datasets",
+        "accelerate",
+        "numba",
+        "sklearn",
+    ]
     program = (
         f"import importlib, sys\nfor name in {modules!r}: importlib.import_module(name)\n"
         f"print([name for name in {heavy!r} if name in sys.modules])"

@@ -2,9 +2,40 @@
 
 from augsbert_core.sampling.bm25 import sample_bm25
 from augsbert_core.sampling.corpus import Candidates, Corpus, Sampler
+from augsbert_core.sampling.kde import sample_kde
 from augsbert_core.sampling.random import sample_random
+from augsbert_core.sampling.semantic import sample_semantic
+from augsbert_core.sampling.union import sample_bm25_semantic
 
-SAMPLERS: dict[str, Sampler] = {"bm25": sample_bm25, "random": sample_random}
-STRATEGY_NAMES: dict[str, str] = {"bm25": "BM25 top-k", "random": "Random pairs"}
+SAMPLERS: dict[str, Sampler] = {
+    "bm25": sample_bm25,
+    "semantic": sample_semantic,
+    "bm25+semantic": sample_bm25_semantic,
+    "kde": sample_kde,
+    "random": sample_random,
+}
+"""Stratified KDE is no sampler: it needs the labeler between its draws (steps/stratified.py)."""
 
-__all__ = ["SAMPLERS", "STRATEGY_NAMES", "Candidates", "Corpus", "Sampler"]
+STRATEGY_NAMES: dict[str, str] = {
+    "bm25": "BM25 top-k",
+    "semantic": "Semantic top-k",
+    "bm25+semantic": "BM25 + semantic top-k",
+    "kde": "KDE pool",
+    "stratified-kde": "Stratified KDE",
+    "random": "Random pairs",
+}
+"""How each strategy is called on the screen, in the order in which it is offered."""
+
+NEEDS_ENCODER = ("semantic", "bm25+semantic")
+
+HAS_TOP_K = ("bm25", "semantic", "bm25+semantic")
+
+__all__ = [
+    "HAS_TOP_K",
+    "NEEDS_ENCODER",
+    "SAMPLERS",
+    "STRATEGY_NAMES",
+    "Candidates",
+    "Corpus",
+    "Sampler",
+]

@@ -36,7 +36,7 @@ def sample_random(
     if count < asked:
         notices.append(
             f"The number of pairs was lowered from {asked:,} to {count:,}: the {n:,} sentences have "
-            "no more pairs that are not gold already."
+            "no more pairs that are neither gold nor excluded."
         )
     drawn = draw_distinct(np.random.default_rng(options.seed), available, count)
     first, second = unrank_pairs(_skip(drawn, excluded))

@@ -3,8 +3,12 @@
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import chain
+
+from augsbert_core.errors import WorkbenchError
 
 # Scripts written without spaces between words: no word can be cut out without a dictionary.
 _UNSPACED_RANGES = (
@@ -23,9 +27,11 @@ _UNSPACED_RANGES = (
 # The same words as the general pattern below, several times faster.
 _ASCII_WORD = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*")
 
+_FEWEST_FOR_FREQUENT = 20  # in fewer sentences than this, a tenth of them says nothing about a word
+
 
 def tokenize(texts: Iterable[str]) -> list[list[str]]:
-    """Each text as lower-cased Unicode words; no stop words are removed.
+    """Each text as lower-cased Unicode words, stop words included.
 
     Runs of scripts without spaces (Han, kana, Thai, Lao, Khmer, Myanmar) give overlapping character
     bigrams, a lone character gives itself. Apostrophes inside a word belong to it, underscores do
@@ -33,6 +39,58 @@ def tokenize(texts: Iterable[str]) -> list[list[str]]:
     give no token, so a text can have none.
     """
     return [_words(text) for text in texts]
+
+
+def count_unspaced(texts: Iterable[str]) -> int:
+    """How many texts have letters of scripts without spaces, so that `tokenize` makes bigrams of them."""
+    _, unspaced = _patterns()
+    return sum(
+        not text.isascii() and bool(unspaced.search(unicodedata.normalize("NFKC", text)))
+        for text in texts
+    )
+
+
+def leave_out_stop_words(
+    tokens: Sequence[list[str]], stop_words: str
+) -> tuple[Sequence[list[str]], int]:
+    """The sentences without their stop words, and how many different words were left out.
+
+    stop_words: a name in `STOP_WORDS`. WorkbenchError: another name.
+    """
+    if stop_words not in STOP_WORDS:
+        names = ", ".join(STOP_WORDS)
+        raise WorkbenchError(f"Stop words {stop_words!r} are not known. Choose one of {names}.")
+    unwanted = STOP_WORDS[stop_words](tokens)
+    if not unwanted:
+        return tokens, 0
+    kept = [[word for word in words if word not in unwanted] for words in tokens]
+    return kept, len(unwanted.intersection(chain.from_iterable(tokens)))
+
+
+def _no_words(_tokens: Sequence[list[str]]) -> frozenset[str]:
+    return frozenset()
+
+
+def _english_words(_tokens: Sequence[list[str]]) -> frozenset[str]:
+    """The list of scikit-learn's text module."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return frozenset(ENGLISH_STOP_WORDS)
+
+
+def _frequent_words(tokens: Sequence[list[str]]) -> frozenset[str]:
+    """The words of more than a tenth of the sentences; none in a handful of sentences."""
+    if len(tokens) < _FEWEST_FOR_FREQUENT:
+        return frozenset()
+    sentences_with = Counter(word for words in tokens for word in set(words))
+    return frozenset(word for word, n in sentences_with.items() if n * 10 > len(tokens))
+
+
+STOP_WORDS: dict[str, Callable[[Sequence[list[str]]], frozenset[str]]] = {
+    "none": _no_words,
+    "english": _english_words,
+    "frequent": _frequent_words,
+}
 
 
 def _words(text: str) -> list[str]:
