@@ -82,12 +82,12 @@ def fake_package() -> ModuleType:
         title: str
         options_class: type
         function: Any
-        uses_device: bool
+        uses_device: Any
         check: Any = _accept
 
     package.STEPS = {  # type: ignore[attr-defined]
-        "count": Step("Count", CountOptions, count, False),
-        "count-on-device": Step("Count on a device", CountOptions, count, True),
+        "count": Step("Count", CountOptions, count, lambda options: False),
+        "count-on-device": Step("Count on a device", CountOptions, count, lambda options: True),
     }
     package.StepContext = StepContext  # type: ignore[attr-defined]
     package.describe = lambda step, options: f"{step} to {options.target}"  # type: ignore[attr-defined]

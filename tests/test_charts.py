@@ -124,6 +124,119 @@ def test_comparison_figure_of_undefined_values_only_is_empty() -> None:
     assert len(charts.comparison_figure(rows, "Spearman").data) == 0
 
 
+def curve(name: str, role: str, heights: np.ndarray | None, **more: object) -> charts.Curve:
+    scores, counts = np.array([0.0, 0.25, 1.0]), np.array([50.0, 30.0, 20.0])
+    return charts.Curve(name, charts.COLORS[role], scores, counts, heights, **more)
+
+
+def test_overlay_draws_curves_on_one_axis_and_golds_of_others_dashed() -> None:
+    grid = np.linspace(0, 1, 257)
+    shown = [
+        curve("gold", "gold", np.ones(257)),
+        curve("silver", "silver", 2 * (1 - grid)),
+        curve("Gold of <i>B</i>", "gold", 2 * grid, dash=True),
+    ]
+    figure = charts.overlay_figure(grid, shown, STS)
+    assert [trace.name for trace in figure.data] == [
+        "gold",
+        "silver",
+        "Gold of &lt;i&gt;B&lt;/i&gt;",
+    ]
+    assert [trace.line.dash for trace in figure.data] == ["solid", "solid", "dash"]
+    assert all(np.trapezoid(trace.y, trace.x) == pytest.approx(1.0) for trace in figure.data)
+    assert all(trace.fill == "tozeroy" for trace in figure.data)
+    assert {trace.fill for trace in charts.overlay_figure(grid, shown, STS, fill=False).data} == {
+        None
+    }
+
+
+def test_overlay_draws_spikes_on_an_axis_of_their_own_beside_densities() -> None:
+    grid = np.linspace(0, 1, 257)
+    spiky = curve("labels", "silver", None)
+    figure = charts.overlay_figure(grid, [curve("gold", "gold", np.ones(257)), spiky], STS)
+    assert figure.data[1].x.tolist() == [0.0, 1.25, 5.0]
+    assert figure.data[1].y.tolist() == [50.0, 30.0, 20.0]
+    assert figure.data[1].yaxis == "y3"
+    assert "Share" in figure.layout.yaxis3.title.text
+    alone = charts.overlay_figure(grid, [spiky], STS)
+    assert alone.data[0].yaxis == "y"
+    assert "Share" in alone.layout.yaxis.title.text
+
+
+def test_histogram_bars_inside_the_scale_have_area_one() -> None:
+    grid = np.linspace(0, 1, 257)
+    figure = charts.overlay_figure(
+        grid, [curve("gold", "gold", np.ones(257))], STS, histogram=True, bins=20
+    )
+    bars = figure.data[0]
+    width = np.full(21, 5 / 20)
+    width[[0, -1]] /= 2  # half of these two bars lies outside the axis
+    assert bars.type == "bar"
+    assert np.sum(bars.y * width) == pytest.approx(1.0)
+
+
+def test_the_rug_shows_a_bounded_number_of_pairs_in_proportion() -> None:
+    grid = np.linspace(0, 1, 257)
+    many = charts.Curve(
+        "silver", charts.COLORS["silver"], np.array([0.2, 0.8]), np.array([750_000, 250_000]), grid
+    )
+    few = charts.Curve("gold", charts.COLORS["gold"], np.array([0.5]), np.array([3]), grid)
+    figure = charts.overlay_figure(grid, [many, few], STS, rug=True)
+    rugs = [trace for trace in figure.data if trace.yaxis == "y2"]
+    sizes = {trace.name: len(trace.x) for trace in rugs}
+    assert sizes == {"silver": 200, "gold": 3}
+    silver = next(trace for trace in rugs if trace.name == "silver")
+    assert np.count_nonzero(silver.x == 1.0) == 150
+
+
+def test_keep_figure_shows_what_is_kept_above_the_chance_of_being_kept() -> None:
+    grid = np.linspace(0, 1, 257)
+    gold, pool = np.ones(257), 2 * (1 - grid)
+    chance = np.minimum(1, 0.5 * gold / np.maximum(pool, 1e-9))
+    figure = charts.keep_figure(grid, gold, pool, gold, pool, chance, STS, selectable=True)
+    by_name = {trace.name: trace for trace in figure.data}
+    assert np.trapezoid(by_name["Pool"].y, by_name["Pool"].x) == pytest.approx(1.0)
+    assert by_name["Kept, expected"].line.dash == "dot"
+    assert by_name["Chance of being kept"].yaxis == "y2"
+    assert by_name["Chance of being kept"].y.max() == 1.0
+    assert figure.layout.dragmode == "select"
+    nothing = charts.keep_figure(grid, gold, pool, gold, None, chance, STS)
+    assert "Kept" not in {trace.name for trace in nothing.data}
+
+
+def test_class_figure_marks_the_threshold_on_the_raw_scale() -> None:
+    pool = (np.array([0.0, 0.4, 0.8]), np.array([90, 8, 2]))
+    kept = (np.array([0.0, 0.8]), np.array([4, 2]))
+    figure = charts.class_figure(pool, kept, 0.6, STS)
+    assert figure.layout.shapes[0].x0 == pytest.approx(3.0)
+    assert [int(trace.y.sum()) for trace in figure.data] == [100, 6]
+    assert figure.layout.barmode == "overlay"
+
+
+def test_path_figure_has_a_panel_for_closeness_and_one_for_size() -> None:
+    cs = np.array([0.01, 0.1, 1.0])
+    expected = charts.Path(cs, np.array([10.0, 100.0, 900.0]), np.array([0.01, 0.1, 0.5]))
+    realised = charts.Path(cs, np.array([0, 98, 903]), np.array([np.nan, 0.12, 0.5]))
+    present = charts.Path(np.array([0.1]), np.array([98]), np.array([0.12]))
+    figure = charts.path_figure(expected, realised, present, 2.0)
+    assert [trace.meta for trace in figure.data] == 3 * ["KL(gold‖kept), nats"] + 3 * ["Pairs kept"]
+    rings = [trace for trace in figure.data if trace.name.startswith("Realised")]
+    assert [list(trace.x) for trace in rings] == [[0.1, 1.0], [0.1, 1.0]], "no point for nothing"
+    assert figure.layout.shapes[0].y0 == 2.0
+    assert figure.layout.xaxis.type == figure.layout.xaxis2.type == "log"
+
+
+def test_top_k_goes_from_pale_to_deep_silver_over_gold() -> None:
+    grid = np.linspace(0, 1, 257)
+    figure = charts.top_k_figure(grid, np.ones(257), {3: np.ones(257), 5: 2 * grid}, STS)
+    assert [trace.name for trace in figure.data] == ["k = 3", "k = 5", "Gold (train)"]
+    assert [trace.line.color for trace in figure.data[:2]] == charts.ramp(2)
+    panels = charts.top_k_panels([3, 5], [30, 50], [0.5, None], 2.5, 0.6)
+    assert list(panels.data[0].y) == [30, 50]
+    assert list(panels.data[1].y) == [50.0, None]
+    assert "≥ 2.5" in panels.layout.annotations[1].text
+
+
 def _contrast(color: str, other: str) -> float:
     def luminance(text: str) -> float:
         parts = np.array([int(text[start : start + 2], 16) / 255 for start in (1, 3, 5)])
@@ -132,6 +245,12 @@ def _contrast(color: str, other: str) -> float:
 
     light, dark = sorted([luminance(color), luminance(other)], reverse=True)
     return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("color", [*charts.SILVER_HUES, *charts.OTHER_GOLDS])
+def test_every_hue_of_gold_and_silver_is_visible_on_white_and_on_near_black(color: str) -> None:
+    assert _contrast(color, "#FFFFFF") >= 2.3
+    assert _contrast(color, "#14171C") >= 3.0
 
 
 @pytest.mark.parametrize("role", sorted(charts.COLORS))

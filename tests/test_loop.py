@@ -24,7 +24,7 @@ from augsbert_core.options import (
 from augsbert_core.steps.compare import comparison, equal_step_options
 from augsbert_core.steps.sample_project import open_sample_project
 from augsbert_core.steps.verdict import verdicts
-from augsbert_core.storage import queue, runs, silver
+from augsbert_core.storage import queue, runs, silver_sets
 from augsbert_core.storage.database import Workspace, reading
 from augsbert_core.storage.records import Job, Project
 from tests.tiny import tiny_bert, tiny_cross_encoder
@@ -148,7 +148,7 @@ def test_killed_labelling_loses_no_pair_and_scores_none_twice(
 
 
 def _count(workspace: Workspace, project: Project) -> int:
-    return sum(made.n_pairs for made in silver.list_silver_sets(workspace, project.id))
+    return sum(made.n_pairs for made in silver_sets.list_silver_sets(workspace, project.id))
 
 
 @needs_sigkill

@@ -10,7 +10,18 @@ import pytest
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import LabelOptions, SampleOptions, to_json
-from augsbert_core.storage import candidates, gold, projects, queue, runs, sentences, silver
+from augsbert_core.storage import (
+    candidates,
+    gold,
+    projects,
+    queue,
+    reviews,
+    runs,
+    sentences,
+    silver_bins,
+    silver_pages,
+    silver_sets,
+)
 from augsbert_core.storage.database import Workspace, backup, open_workspace, reading, writing
 from augsbert_core.storage.records import Project
 
@@ -36,31 +47,31 @@ def silver_set(workspace: Workspace, project: Project) -> int:
     run_id = runs.add_run(
         workspace, project.id, "label", "labels", to_json(LabelOptions(set_id, "x")), seed=42
     )
-    silver_id = silver.open_silver_set(
+    silver_id = silver_sets.open_silver_set(
         workspace, project.id, run_id, candidate_set_id=set_id, labeler="x", labeler_run_id=None
     )
-    pending = silver.unscored_pairs(workspace, silver_id)
+    pending = silver_sets.unscored_pairs(workspace, silver_id)
     rows = [
         (*pair, *origin, score, score * 10 - 5)
         for pair, origin, score in zip(
             pending.ids, pending.origin, (0.1, 0.4, 0.6, 0.9), strict=True
         )
     ]
-    silver.add_silver_scores(workspace, silver_id, rows)
+    silver_sets.add_silver_scores(workspace, silver_id, rows)
     with writing(workspace) as db:
         db.execute("UPDATE run SET state = 'done' WHERE id = ?", [run_id])
     return silver_id
 
 
 def page(workspace: Workspace, set_id: int, **chosen: object):
-    return silver.silver_page(workspace, set_id, silver.SilverFilter(**chosen))
+    return silver_pages.silver_page(workspace, set_id, silver_pages.SilverFilter(**chosen))
 
 
 def test_opening_twice_applies_migrations_once(tmp_path: Path) -> None:
     workspace = open_workspace(tmp_path)
     open_workspace(tmp_path)
     with reading(workspace) as db:
-        assert db.execute("SELECT count(*) FROM _sqlite_migrations").fetchone()[0] == 1
+        assert db.execute("SELECT count(*) FROM _sqlite_migrations").fetchone()[0] == 2
         assert db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
 
@@ -181,22 +192,22 @@ def test_run_metrics_are_merged(workspace: Workspace, project: Project) -> None:
 
 
 def test_a_pair_cannot_be_scored_twice(workspace: Workspace, silver_set: int) -> None:
-    assert len(silver.unscored_pairs(workspace, silver_set)) == 0
+    assert len(silver_sets.unscored_pairs(workspace, silver_set)) == 0
     first = page(workspace, silver_set).iloc[0]
     with reading(workspace) as db:
         ids = db.execute(
             "SELECT sentence1_id, sentence2_id FROM silver_pair WHERE id = ?", [int(first["id"])]
         ).fetchone()
     with pytest.raises(sqlite3.IntegrityError):
-        silver.add_silver_scores(workspace, silver_set, [(*ids, None, None, 0.5, 0.0)])
+        silver_sets.add_silver_scores(workspace, silver_set, [(*ids, None, None, 0.5, 0.0)])
 
 
 def test_the_silver_table_filters_and_sorts(workspace: Workspace, silver_set: int) -> None:
     assert page(workspace, silver_set)["score"].tolist() == [0.9, 0.6, 0.4, 0.1]
     assert page(workspace, silver_set, low=0.4, high=0.6)["score"].tolist() == [0.6, 0.4]
     assert page(workspace, silver_set, max_rank=1)["rank"].tolist() == [1, 1]
-    assert len(page(workspace, silver_set, text="GUITAR")) == silver.count_silver(
-        workspace, silver_set, silver.SilverFilter(text="guitar")
+    assert len(page(workspace, silver_set, text="GUITAR")) == silver_pages.count_silver(
+        workspace, silver_set, silver_pages.SilverFilter(text="guitar")
     )
     assert page(workspace, silver_set, text="100% _ '").empty
 
@@ -205,42 +216,45 @@ def test_a_correction_replaces_the_score_everywhere_and_can_be_undone(
     workspace: Workspace, silver_set: int
 ) -> None:
     pair_id = int(page(workspace, silver_set).iloc[0]["id"])
-    silver.review_silver_pair(workspace, pair_id, correction=0.2, status="corrected", actor="ann")
+    reviews.review_silver_pair(workspace, pair_id, correction=0.2, status="corrected", actor="ann")
     assert page(workspace, silver_set, low=0.2, high=0.2)["id"].tolist() == [pair_id]
-    assert sorted(silver.silver_training_pairs(workspace, silver_set).scores) == [
+    assert sorted(silver_sets.silver_training_pairs(workspace, silver_set).scores) == [
         0.1,
         0.2,
         0.4,
         0.6,
     ]
-    assert silver.silver_score_counts(workspace, silver_set)[int(0.2 * silver.SCORE_BINS)] == 1
-    assert silver.undo_last_review(workspace, silver_set, "ann")
+    assert (
+        silver_bins.silver_score_counts(workspace, silver_set)[int(0.2 * silver_bins.SCORE_BINS)]
+        == 1
+    )
+    assert reviews.undo_last_review(workspace, silver_set, "ann")
     assert page(workspace, silver_set).iloc[0]["final_score"] == 0.9
-    assert silver.undo_last_review(workspace, silver_set, "ann") is None
+    assert reviews.undo_last_review(workspace, silver_set, "ann") is None
 
 
 def test_rejected_pairs_do_not_train(workspace: Workspace, silver_set: int) -> None:
     pair_id = int(page(workspace, silver_set).iloc[0]["id"])
-    silver.review_silver_pair(workspace, pair_id, status="rejected", actor="ann")
-    assert len(silver.silver_training_pairs(workspace, silver_set)) == 3
-    assert silver.silver_score_counts(workspace, silver_set).sum() == 3
-    assert silver.silver_status_counts(workspace, silver_set)["rejected"] == 1
+    reviews.review_silver_pair(workspace, pair_id, status="rejected", actor="ann")
+    assert len(silver_sets.silver_training_pairs(workspace, silver_set)) == 3
+    assert silver_bins.silver_score_counts(workspace, silver_set).sum() == 3
+    assert silver_bins.silver_status_counts(workspace, silver_set)["rejected"] == 1
 
 
 def test_undo_never_takes_back_what_someone_else_did(workspace: Workspace, silver_set: int) -> None:
     pair_id = int(page(workspace, silver_set).iloc[0]["id"])
-    silver.review_silver_pair(workspace, pair_id, correction=0.2, status="corrected", actor="ann")
-    silver.review_silver_pair(workspace, pair_id, correction=0.3, status="corrected", actor="ben")
+    reviews.review_silver_pair(workspace, pair_id, correction=0.2, status="corrected", actor="ann")
+    reviews.review_silver_pair(workspace, pair_id, correction=0.3, status="corrected", actor="ben")
     with pytest.raises(WorkbenchError, match="someone else"):
-        silver.undo_last_review(workspace, silver_set, "ann")
-    assert silver.undo_last_review(workspace, silver_set, "ben")
+        reviews.undo_last_review(workspace, silver_set, "ann")
+    assert reviews.undo_last_review(workspace, silver_set, "ben")
     assert page(workspace, silver_set, low=0.2, high=0.2)["id"].tolist() == [pair_id]
 
 
 def test_the_log_of_human_edits_only_grows(workspace: Workspace, silver_set: int) -> None:
     pair_id = int(page(workspace, silver_set).iloc[0]["id"])
-    silver.review_silver_pair(workspace, pair_id, correction=0.2, status="corrected", actor="ann")
-    silver.undo_last_review(workspace, silver_set, "ann")
+    reviews.review_silver_pair(workspace, pair_id, correction=0.2, status="corrected", actor="ann")
+    reviews.undo_last_review(workspace, silver_set, "ann")
     with reading(workspace) as db:
         events = db.execute("SELECT kind, actor FROM event ORDER BY id").fetchall()
     assert [tuple(event) for event in events] == [("review", "ann"), ("undo", "ann")]
@@ -252,7 +266,7 @@ def test_labelled_candidates_cannot_be_deleted_under_their_silver_set(
     (made,) = candidates.list_candidate_sets(workspace, project.id)
     with pytest.raises(WorkbenchError, match="silver set first"):
         candidates.delete_candidate_set(workspace, made.id)
-    silver.delete_silver_set(workspace, silver_set)
+    silver_sets.delete_silver_set(workspace, silver_set)
     candidates.delete_candidate_set(workspace, made.id)
     assert candidates.list_candidate_sets(workspace, project.id) == []
     with reading(workspace) as db:
@@ -272,11 +286,11 @@ def test_a_decision_made_on_an_old_view_is_refused(workspace: Workspace, silver_
     """Window A looked before window B corrected: A's click must not wipe the correction."""
     pair_id = int(page(workspace, silver_set).iloc[0]["id"])
     old_view = (None, "unreviewed")
-    silver.review_silver_pair(
+    reviews.review_silver_pair(
         workspace, pair_id, correction=0.2, status="corrected", actor="ben", seen=old_view
     )
     with pytest.raises(WorkbenchError, match="another window"):
-        silver.review_silver_pair(workspace, pair_id, status="flagged", actor="ann", seen=old_view)
+        reviews.review_silver_pair(workspace, pair_id, status="flagged", actor="ann", seen=old_view)
     assert page(workspace, silver_set, low=0.2, high=0.2)["status"].tolist() == ["corrected"]
 
 
@@ -290,7 +304,7 @@ def test_nothing_goes_while_a_job_of_the_project_may_need_it(
     remove = {
         "import": lambda: gold.remove_import(workspace, imported.id),
         "candidates": lambda: candidates.delete_candidate_set(workspace, 1),
-        "silver": lambda: silver.delete_silver_set(workspace, silver_set),
+        "silver": lambda: silver_sets.delete_silver_set(workspace, silver_set),
         "project": lambda: projects.delete_project(workspace, project.id),
     }[what]
     with pytest.raises(WorkbenchError, match="cancel it"):

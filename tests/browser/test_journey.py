@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from augsbert_core.storage import projects, queue, silver
+from augsbert_core.storage import projects, queue, silver_bins, silver_sets
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Job
 from tests.browser.conftest import Server
@@ -76,8 +76,8 @@ def test_the_whole_loop_on_the_sample_project(browser: Browser, server: Server) 
     expect(page.locator(".js-plotly-plot").first).to_contain_text("Gold")
     expect(page.locator(".js-plotly-plot").first).to_contain_text(re.compile("silver", re.I))
     correct_first_pair(page)
-    (silver_set,) = silver.list_silver_sets(workspace, project.id)
-    assert silver.silver_status_counts(workspace, silver_set.id)["corrected"] == 1
+    (silver_set,) = silver_sets.list_silver_sets(workspace, project.id)
+    assert silver_bins.silver_status_counts(workspace, silver_set.id)["corrected"] == 1
 
     open_page(page, "Train")
     fill_number(page, "Epochs", 1)
@@ -101,14 +101,14 @@ def test_the_whole_loop_on_the_sample_project(browser: Browser, server: Server) 
     page.goto(f"{server.url}/silver?project={project.id}")
     expect(page.get_by_role("heading", name="Silver", exact=True).first).to_be_visible()
     settle(page)
-    assert silver.silver_status_counts(workspace, silver_set.id)["corrected"] == 1
+    assert silver_bins.silver_status_counts(workspace, silver_set.id)["corrected"] == 1
     expect(page.get_by_test_id("stMain")).to_contain_text(re.compile("corrected", re.I))
     page.close()
 
 
 def correct_first_pair(page: Page) -> None:
     """Type a score into the table's first row. The table is a canvas: cells have places, not elements."""
-    table = page.get_by_test_id("stDataFrame").first
+    table = page.get_by_test_id("stDataFrame").last
     table.scroll_into_view_if_needed()
     settle(page)
     box = table.bounding_box()

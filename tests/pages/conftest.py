@@ -17,7 +17,7 @@ from augsbert_core.options import (
     SampleOptions,
     to_json,
 )
-from augsbert_core.storage import candidates, queue, runs, silver
+from augsbert_core.storage import candidates, queue, runs, silver_sets
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Project
 from augsbert_core.storage.sentences import sampling_corpus
@@ -120,7 +120,7 @@ def loop(workspace: Workspace, project: Project) -> Loop:
     labelled = add_job(
         workspace, project, "label", LabelOptions(candidate_set, f"run:{labeler.run_id}")
     )
-    silver_set = silver.open_silver_set(
+    silver_set = silver_sets.open_silver_set(
         workspace,
         project.id,
         labelled.run_id,
@@ -128,10 +128,10 @@ def loop(workspace: Workspace, project: Project) -> Loop:
         labeler=f"run:{labeler.run_id}",
         labeler_run_id=labeler.run_id,
     )
-    todo = silver.unscored_pairs(workspace, silver_set)
+    todo = silver_sets.unscored_pairs(workspace, silver_set)
     scores = np.linspace(0.1, 0.9, len(todo))
     logits = np.log(scores / (1 - scores))
-    silver.add_silver_scores(
+    silver_sets.add_silver_scores(
         workspace,
         silver_set,
         [

@@ -1,6 +1,7 @@
 """A project that has been through the loop, written straight into the store: no model is run."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from augsbert_core.options import (
 )
 from augsbert_core.pairs import pair_codes
 from augsbert_core.sampling import SAMPLERS, Corpus
-from augsbert_core.storage import candidates, gold, queue, runs, sentences, silver
+from augsbert_core.storage import candidates, gold, queue, runs, sentences, silver_sets
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Project
 
@@ -67,20 +68,31 @@ def labeler(workspace: Workspace, project: Project) -> int:
 def candidate_set(workspace: Workspace, project: Project, n_pairs: int = 6) -> int:
     """Random candidate pairs."""
     options = SampleOptions(strategy="random", n_pairs=n_pairs)
+    return _sampled(workspace, project, options, notices=["One *notice*."])
+
+
+def bm25_set(workspace: Workspace, project: Project, top_k: int = 6) -> int:
+    """Candidate pairs with ranks."""
+    return _sampled(workspace, project, SampleOptions(variant="lucene", top_k=top_k))
+
+
+def _sampled(
+    workspace: Workspace, project: Project, options: SampleOptions, notices: Sequence[str] = ()
+) -> int:
     ids, texts = sentences.sampling_corpus(workspace, project.id, use_unlabelled=False)
     excluded = pair_codes(*gold.gold_pair_ids(workspace, project.id))
-    found = SAMPLERS["random"](Corpus(texts=texts, ids=ids, excluded=excluded), options)
+    found = SAMPLERS[options.strategy](Corpus(texts=texts, ids=ids, excluded=excluded), options)
     return candidates.add_candidate_set(
         workspace,
         project.id,
         finished_run(workspace, project, "sample", options),
-        strategy="random",
+        strategy=options.strategy,
         corpus_size=len(texts),
         first=found.first,
         second=found.second,
         rank=found.rank,
         sampler_score=found.score,
-        notices=["One *notice*."],
+        notices=notices,
     )
 
 
@@ -92,7 +104,7 @@ def silver_set(
     options = LabelOptions(set_id, f"run:{run_id}")
     state = "done" if labelled == 6 else "interrupted"
     label_run = finished_run(workspace, project, "label", options, state, pairs_per_second=3.0)
-    silver_id = silver.open_silver_set(
+    silver_id = silver_sets.open_silver_set(
         workspace,
         project.id,
         label_run,
@@ -100,13 +112,13 @@ def silver_set(
         labeler=f"run:{run_id}",
         labeler_run_id=run_id,
     )
-    waiting = silver.unscored_pairs(workspace, silver_id, labelled)
+    waiting = silver_sets.unscored_pairs(workspace, silver_id, labelled)
     values = scores or [0.1 + 0.15 * number for number in range(len(waiting))]
     rows = [
         (*pair, *origin, score, math.log(score / (1 - score)))
         for pair, origin, score in zip(waiting.ids, waiting.origin, values, strict=True)
     ]
-    silver.add_silver_scores(workspace, silver_id, rows)
+    silver_sets.add_silver_scores(workspace, silver_id, rows)
     return silver_id
 
 

@@ -5,17 +5,16 @@ import io
 import json
 from typing import Any
 
-import numpy as np
 import pytest
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.pairs import ScoreRange
-from augsbert_core.storage import silver
+from augsbert_core.storage import reviews, silver_pages, silver_sets
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.projects import create_project
 from augsbert_core.storage.records import Project
-from augsbert_core.storage.silver import SilverFilter
-from augsbert_core.ui import silver_filters, silver_scores, silver_table
+from augsbert_core.storage.silver_pages import SilverFilter
+from augsbert_core.ui import silver_filters, silver_table
 from tests.pages.seeding import button, metric, open_page, shown_text, silver_set
 
 STS = ScoreRange(0.0, 5.0)
@@ -29,41 +28,17 @@ def test_without_silver_the_page_points_to_the_sampling(workspace: Workspace) ->
 def test_gold_and_silver_densities_share_one_raw_axis(
     workspace: Workspace, project: Project
 ) -> None:
-    silver_set(workspace, project)
+    set_id = silver_set(workspace, project)
     page = open_page("silver", project)
     spec = json.loads(page.get("plotly_chart")[0].proto.spec)
-    assert [trace["name"] for trace in spec["data"]] == ["Gold (train)", "Silver"]
+    names = [trace["name"] for trace in spec["data"]]
+    assert names == ["Gold (train)", f"Silver set {set_id} (Random pairs)"]
     assert spec["layout"]["xaxis"]["range"] == [0.0, 5.0]
+    assert spec["layout"]["dragmode"] == "select"
     assert float(metric(page, "KL(gold‖silver)")) >= 0
     assert metric(page, "Silver pairs") == "6"
     assert metric(page, "Scores ≥ 2.5") == "50%"
     assert "grid of 257 points" in shown_text(page)
-
-
-def test_equal_scores_get_a_note_in_place_of_an_error(
-    workspace: Workspace, project: Project
-) -> None:
-    silver_set(workspace, project, scores=[0.5] * 6)
-    page = open_page("silver", project)
-    assert "All silver scores are the same" in shown_text(page)
-    assert metric(page, "KL(gold‖silver)") == "–"
-
-
-def test_zero_one_gold_is_shown_as_shares() -> None:
-    counts = np.zeros(512)
-    counts[::16] = 3
-    overlay = silver_scores.score_overlay(np.array([0.0, 1.0, 1.0]), counts, ScoreRange(0, 1))
-    assert overlay.kl is None
-    assert "only two values" in overlay.note
-    assert {trace.type for trace in overlay.figure.data} == {"bar"}
-
-
-def test_equal_spreads_have_no_distance_and_a_million_pairs_stay_quick() -> None:
-    gold = np.linspace(0.001, 0.999, 2000)
-    overlay = silver_scores.score_overlay(gold, np.full(512, 2000.0), STS)
-    assert overlay.n_silver == 1_024_000
-    assert overlay.kl == pytest.approx(0.0, abs=1e-3)
-    assert overlay.silver_high == 0.5
 
 
 def test_incomplete_sets_say_so(workspace: Workspace, project: Project) -> None:
@@ -101,8 +76,8 @@ def test_the_table_follows_the_score_range_text_and_order(
 
 def test_statuses_are_counted_and_filter_the_table(workspace: Workspace, project: Project) -> None:
     set_id = silver_set(workspace, project)
-    pair = int(silver.silver_page(workspace, set_id, SilverFilter())["id"][0])
-    silver.review_silver_pair(workspace, pair, status="flagged", actor="reviewer")
+    pair = int(silver_pages.silver_page(workspace, set_id, SilverFilter())["id"][0])
+    reviews.review_silver_pair(workspace, pair, status="flagged", actor="reviewer")
     page = open_page("silver", project)
     pills = page.button_group(key=f"silver-status-{set_id}")
     pills.set_value(["flagged"]).run()
@@ -161,7 +136,7 @@ def editor(
 
 def stored(workspace: Workspace, set_id: int) -> list[tuple[float | None, str]]:
     """(correction, status) in the order of the labeler's scores, high to low."""
-    page = silver.silver_page(workspace, set_id, SilverFilter())
+    page = silver_pages.silver_page(workspace, set_id, SilverFilter())
     page = page.sort_values("score", ascending=False)
     corrections = page["correction"].astype(object).where(page["correction"].notna(), None)
     return list(zip(corrections, page["status"], strict=True))
@@ -212,7 +187,7 @@ def test_a_pair_changed_in_another_window_is_not_overwritten(
 ) -> None:
     table, set_id = editor
     pair = int(table.state[silver_table.VIEW].frame.index[0])
-    silver.review_silver_pair(workspace, pair, correction=0.9, status="corrected", actor="ben")
+    reviews.review_silver_pair(workspace, pair, correction=0.9, status="corrected", actor="ben")
     table.edit(0, status="flagged")
     assert stored(workspace, set_id)[0] == (0.9, "corrected")
     assert "another window" in table.state[silver_table.NOTICE]
@@ -224,8 +199,8 @@ def test_a_correction_survives_a_restart_and_can_be_undone(
     workspace: Workspace, project: Project
 ) -> None:
     set_id = silver_set(workspace, project)
-    pair = int(silver.silver_page(workspace, set_id, SilverFilter())["id"][0])
-    silver.review_silver_pair(
+    pair = int(silver_pages.silver_page(workspace, set_id, SilverFilter())["id"][0])
+    reviews.review_silver_pair(
         workspace, pair, correction=0.2, status="corrected", actor=silver_table.REVIEWER
     )
     page = open_page("silver", project)
@@ -244,7 +219,7 @@ def test_a_set_is_deleted_after_asking(workspace: Workspace, project: Project) -
     set_id = silver_set(workspace, project)
     page = open_page("silver", project)
     page.button(key=f"delete-silver-{set_id}").click().run()
-    assert silver.list_silver_sets(workspace, project.id) == []
+    assert silver_sets.list_silver_sets(workspace, project.id) == []
     assert "There are no silver pairs yet" in shown_text(page)
 
 

@@ -3,7 +3,7 @@
 import json
 
 from augsbert_core.options import BUNDLED_MODEL
-from augsbert_core.storage import silver
+from augsbert_core.storage import reviews, silver_pages
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.projects import create_project
 from augsbert_core.storage.records import Project
@@ -63,8 +63,8 @@ def test_a_twin_that_waits_already_is_not_trained_twice(
 
 def test_rejected_pairs_do_not_count(workspace: Workspace, project: Project) -> None:
     set_id = silver_set(workspace, project)
-    pair = silver.silver_page(workspace, set_id, silver.SilverFilter())["id"][0]
-    silver.review_silver_pair(workspace, int(pair), status="rejected", actor="reviewer")
+    pair = silver_pages.silver_page(workspace, set_id, silver_pages.SilverFilter())["id"][0]
+    reviews.review_silver_pair(workspace, int(pair), status="rejected", actor="reviewer")
     page = open_page("train", project)
     assert metric(page, "Pairs to train on") == "10"
 
