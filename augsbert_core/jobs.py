@@ -19,7 +19,7 @@ from augsbert_core.errors import Stopped, WorkbenchError
 from augsbert_core.options import to_json
 from augsbert_core.processes import this_process
 from augsbert_core.progress import Report, silent
-from augsbert_core.storage import projects, queue, runs
+from augsbert_core.storage import deletion, projects, queue, runs
 from augsbert_core.storage.database import Workspace, open_workspace
 from augsbert_core.storage.records import Job
 
@@ -77,6 +77,7 @@ def run_in_foreground(
 def tend(workspace: Workspace) -> None:
     """Close the jobs of dead processes and start what can start. Cheap, and safe from many processes."""
     processes.reap()
+    deletion.sweep_in_background(workspace)
     active = queue.active_jobs(workspace)
     for job in active:
         # A job that waits in the background has no process yet.
@@ -166,7 +167,7 @@ def _add(
         raise ValueError(f"step must be one of {', '.join(STEPS)}, not {step!r}")
     STEPS[step].check(workspace, projects.get_project(workspace, project_id), options)
     device = NO_DEVICE
-    if STEPS[step].uses_device:
+    if STEPS[step].uses_device(options):
         from augsbert_core.models.devices import resolve_device
 
         device = resolve_device(options.device)

@@ -141,10 +141,10 @@ def _call_step(workspace: Workspace, job: Job, pulse: Pulse) -> dict[str, Any]:
 
     step = STEPS[job.step]
     run = runs.get_run(workspace, job.run_id)
-    device = job.device if step.uses_device else "cpu"
-    runs.update_run(
-        workspace, run.id, device=device if step.uses_device else None, versions=versions()
-    )
+    options: Any = from_json(step.options_class, run.options)
+    uses_device = step.uses_device(options)
+    device = job.device if uses_device else "cpu"
+    runs.update_run(workspace, run.id, device=device if uses_device else None, versions=versions())
     context = StepContext(
         workspace=workspace,
         project=projects.get_project(workspace, job.project_id),
@@ -153,7 +153,7 @@ def _call_step(workspace: Workspace, job: Job, pulse: Pulse) -> dict[str, Any]:
         report=pulse.report,
         should_stop=pulse.should_stop,
     )
-    return step.function(context, from_json(step.options_class, run.options))
+    return step.function(context, options)
 
 
 def _close_after(

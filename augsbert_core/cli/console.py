@@ -60,6 +60,11 @@ def show(result: Mapping[str, Any], lines: Sequence[str], *, as_json: bool) -> N
             typer.echo(line)
 
 
+def score_text(metric: str | None, value: float | None) -> str:
+    """A score as the tables show it, times 100; "undefined" when there is none."""
+    return f"{metric or 'score'} {'undefined' if value is None else f'{value * 100:.1f}'}"
+
+
 def fail(message: str) -> None:
     """Say on one line of stderr why the command did not do what was asked."""
     typer.echo(" ".join(message.split()), err=True)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from augsbert_core.cli.comparing import show_comparison
 from augsbert_core.cli.console import AsJson, Seed, open_home, run_step
-from augsbert_core.cli.loop import show_comparison
 from augsbert_core.options import (
     BiEncoderOptions,
     CrossEncoderOptions,

@@ -12,19 +12,33 @@ from augsbert_core.options import (
     BiEncoderOptions,
     CrossEncoderOptions,
     EvaluateOptions,
+    KeepOptions,
     LabelOptions,
+    PreviewOptions,
     SampleOptions,
+    StratifiedOptions,
 )
-from augsbert_core.sampling import STRATEGY_NAMES
 from augsbert_core.steps.context import StepContext
 from augsbert_core.steps.evaluate import check_evaluation, evaluate
+from augsbert_core.steps.keep import check_keeping, keep
 from augsbert_core.steps.label import check_labelling, label
-from augsbert_core.steps.sample import check_sampling, sample
+from augsbert_core.steps.names import describe, model_label, rule_label, strategy_label
+from augsbert_core.steps.preview import preview
+from augsbert_core.steps.sample import check_sampling, needs_encoder, sample
+from augsbert_core.steps.stratified import check_stratified, sample_stratified
 from augsbert_core.steps.train import check_training, train_bi_encoder, train_cross_encoder
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Project
 
-__all__ = ["STEPS", "Step", "StepContext", "describe"]
+__all__ = [
+    "STEPS",
+    "Step",
+    "StepContext",
+    "describe",
+    "model_label",
+    "rule_label",
+    "strategy_label",
+]
 
 
 @dataclass(frozen=True)
@@ -32,56 +46,39 @@ class Step:
     """One entry of the loop.
 
     check: raises WorkbenchError for what can be known to be wrong before a job is queued.
-    uses_device: it takes the CPU or GPU for long, so jobs of this kind queue up.
+    uses_device: whether it takes the CPU or GPU for long when told so; such jobs queue up.
     """
 
     title: str
     options_class: type
     function: Callable[[StepContext, Any], dict[str, Any]]
     check: Callable[[Workspace, Project, Any], object]
-    uses_device: bool
+    uses_device: Callable[[Any], bool]
+
+
+def always(options: Any) -> bool:
+    """For steps that run a model whatever they are told."""
+    return True
+
+
+def no_device(options: Any) -> bool:
+    """For steps that run no model."""
+    return False
 
 
 STEPS: dict[str, Step] = {
     "train-cross-encoder": Step(
-        "Train cross-encoder", CrossEncoderOptions, train_cross_encoder, check_training, True
+        "Train cross-encoder", CrossEncoderOptions, train_cross_encoder, check_training, always
     ),
-    "sample": Step("Sample candidates", SampleOptions, sample, check_sampling, False),
-    "label": Step("Label candidates", LabelOptions, label, check_labelling, True),
+    "sample": Step("Sample candidates", SampleOptions, sample, check_sampling, needs_encoder),
+    "preview": Step("Preview labels", PreviewOptions, preview, check_labelling, always),
+    "label": Step("Label candidates", LabelOptions, label, check_labelling, always),
+    "sample-stratified": Step(
+        "Sample and label by strata", StratifiedOptions, sample_stratified, check_stratified, always
+    ),
+    "keep": Step("Keep silver pairs", KeepOptions, keep, check_keeping, no_device),
     "train-bi-encoder": Step(
-        "Train bi-encoder", BiEncoderOptions, train_bi_encoder, check_training, True
+        "Train bi-encoder", BiEncoderOptions, train_bi_encoder, check_training, always
     ),
-    "evaluate": Step("Evaluate models", EvaluateOptions, evaluate, check_evaluation, True),
+    "evaluate": Step("Evaluate models", EvaluateOptions, evaluate, check_evaluation, always),
 }
-
-
-def describe(step: str, options: Any) -> str:
-    """A short name for a run, from what the step is told."""
-    match options:
-        case CrossEncoderOptions():
-            return f"Cross-encoder from {model_label(options.base)}"
-        case BiEncoderOptions():
-            layers = f", {options.layers} layers" if options.layers else ""
-            data = (
-                f"gold + silver set {options.silver_set_id}"
-                if options.silver_set_id
-                else "gold only"
-            )
-            steps = f", {options.max_steps} steps" if options.max_steps else ""
-            return f"Bi-encoder from {model_label(options.base)}{layers}: {data}{steps}"
-        case SampleOptions():
-            strategy = STRATEGY_NAMES.get(options.strategy, options.strategy)
-            size = f" {options.top_k}" if options.strategy == "bm25" else ""
-            return f"{strategy}{size}"
-        case LabelOptions():
-            labeler = options.labeler.replace("run:", "run ")
-            return f"Labels for candidate set {options.candidate_set_id} by {model_label(labeler)}"
-        case EvaluateOptions():
-            return f"Evaluation on {options.split}"
-        case _:
-            return STEPS[step].title
-
-
-def model_label(name: str) -> str:
-    """The last part of a model name or folder, for people."""
-    return name.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1] or name

@@ -12,7 +12,7 @@ from augsbert_core.models.training import TrainingResult
 from augsbert_core.options import BiEncoderOptions, CrossEncoderOptions
 from augsbert_core.pairs import ScoredPairs
 from augsbert_core.steps.context import StepContext
-from augsbert_core.storage import gold, runs, silver
+from augsbert_core.storage import gold, runs, silver_sets
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Project
 
@@ -29,8 +29,8 @@ def train_bi_encoder(context: StepContext, options: BiEncoderOptions) -> dict[st
     train = check_training(context.workspace, context.project, options)
     gold_hash, n_gold, passes = gold.data_hash(train), len(train), 0
     if options.silver_set_id is not None:
-        passes = silver.get_silver_set(context.workspace, options.silver_set_id).n_pairs
-        train = train + silver.silver_training_pairs(context.workspace, options.silver_set_id)
+        passes = silver_sets.get_silver_set(context.workspace, options.silver_set_id).passes
+        train = train + silver_sets.silver_training_pairs(context.workspace, options.silver_set_id)
     result = _train(context, options, train, bi_encoder.train_bi_encoder)
     return _finish(
         context,
@@ -83,7 +83,7 @@ def check_training(
 
 
 def _check_silver(workspace: Workspace, project: Project, set_id: int) -> None:
-    chosen = silver.get_silver_set(workspace, set_id)
+    chosen = silver_sets.get_silver_set(workspace, set_id)
     if chosen.project_id != project.id:
         raise WorkbenchError(f"Silver set {set_id} belongs to another project.")
     if not chosen.is_complete:

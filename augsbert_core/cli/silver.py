@@ -1,0 +1,359 @@
+"""Commands that choose candidate pairs, label them, and keep some of the labelled ones."""
+
+from typing import Annotated, Any, Literal
+
+import typer
+
+from augsbert_core.cli.console import (
+    AsJson,
+    Device,
+    ProjectName,
+    Seed,
+    open_home,
+    run_step,
+    show,
+    table,
+)
+from augsbert_core.cli.data import named
+from augsbert_core.options import (
+    KeepOptions,
+    LabelOptions,
+    PreviewOptions,
+    SampleOptions,
+    StratifiedOptions,
+)
+
+SAMPLE = SampleOptions()
+STRATIFIED = StratifiedOptions(labeler="")
+KEEP = KeepOptions(silver_set_id=0)
+
+Candidates = Annotated[int, typer.Option(metavar="ID", min=1, max=2**62, help="The candidate set.")]
+Labeler = Annotated[
+    str,
+    typer.Option(
+        metavar="RUN|MODEL", help="A trained run's number, or a cross-encoder's name or folder."
+    ),
+]
+Encoder = Annotated[
+    str,
+    typer.Option(
+        metavar="RUN|MODEL",
+        help="semantic: a bi-encoder run's number, or a model's name or folder.",
+    ),
+]
+Unlabelled = Annotated[
+    bool, typer.Option("--unlabelled", help="Sample from unlabelled sentences too.")
+]
+ExcludeSilver = Annotated[
+    list[int] | None,
+    typer.Option(metavar="ID", min=1, help="Choose no pair of this silver set; may be repeated."),
+]
+BatchSize = Annotated[int, typer.Option(min=1, help="Pairs scored at once.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the app."""
+    app.command()(sample)
+    app.command()(preview)
+    app.command()(label)
+    app.command("sample-stratified")(sample_stratified)
+    app.command()(keep)
+    app.command()(strategies)
+    app.command("top-k")(top_k)
+
+
+def model_name(given: str) -> str:
+    """A run's number as "run:ID", anything else as it is."""
+    return f"run:{given}" if given.isdigit() else given
+
+
+def sample(
+    context: typer.Context,
+    project: ProjectName,
+    strategy: Annotated[
+        str, typer.Option(help="bm25, semantic, bm25+semantic, kde or random.")
+    ] = SAMPLE.strategy,
+    top_k: Annotated[
+        int, typer.Option(min=1, help="bm25, semantic: partners per sentence.")
+    ] = SAMPLE.top_k,
+    variant: Annotated[
+        Literal["okapi", "lucene"], typer.Option(help="bm25: how rare words are weighted.")
+    ] = "okapi",
+    k1: Annotated[float | None, typer.Option(help="bm25.", show_default="the variant's")] = None,
+    b: Annotated[float | None, typer.Option(help="bm25.", show_default="the variant's")] = None,
+    stop_words: Annotated[
+        Literal["none", "english", "frequent"],
+        typer.Option(help="bm25: words not to count; frequent: in over a tenth of the sentences."),
+    ] = "none",
+    encoder: Encoder = SAMPLE.encoder,
+    search: Annotated[
+        Literal["auto", "exact", "ann"],
+        typer.Option(help="semantic: auto is exact up to 200,000 sentences, ann is FAISS."),
+    ] = "auto",
+    n_pairs: Annotated[
+        int | None, typer.Option(min=1, help="random, kde: how many pairs to draw.")
+    ] = None,
+    unlabelled: Unlabelled = SAMPLE.use_unlabelled,
+    exclude_silver: ExcludeSilver = None,
+    seed: Seed = SAMPLE.seed,
+    device: Device = SAMPLE.device,
+    as_json: AsJson = False,
+) -> None:
+    """Choose candidate pairs for the labeler."""
+    from augsbert_core.sampling import SAMPLERS
+
+    if strategy not in SAMPLERS:
+        more = " For stratified-kde use sample-stratified." if "stratified" in strategy else ""
+        raise typer.BadParameter(
+            f"{strategy!r} is none of {', '.join(SAMPLERS)}.{more}", param_hint="'--strategy'"
+        )
+    options = SampleOptions(
+        strategy=strategy,
+        top_k=top_k,
+        variant=variant,
+        k1=k1,
+        b=b,
+        stop_words=stop_words,
+        encoder=model_name(encoder),
+        search=search,
+        n_pairs=n_pairs,
+        use_unlabelled=unlabelled,
+        exclude_silver_sets=tuple(exclude_silver or ()),
+        seed=seed,
+        device=device,
+    )
+    workspace = open_home(context)
+    result = run_step(workspace, named(workspace, project), "sample", options, as_json=as_json)
+    lines = [
+        f"Candidate set {result['candidate_set_id']}: {result['n_candidates']:,} pairs.",
+        *result.get("notices", []),
+    ]
+    if result.get("gold_left_out"):
+        lines.append(f"{result['gold_left_out']:,} gold pairs would have been chosen too.")
+    show(result, lines, as_json=as_json)
+
+
+def preview(
+    context: typer.Context,
+    project: ProjectName,
+    candidates: Candidates,
+    labeler: Labeler,
+    n_pairs: Annotated[int, typer.Option(min=1, max=100_000, help="How many to score.")] = 200,
+    batch_size: BatchSize = 64,
+    seed: Seed = 42,
+    device: Device = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Score a few candidates by way of trial: the spread of the scores and the labeler's speed."""
+    options = PreviewOptions(
+        candidate_set_id=candidates,
+        labeler=model_name(labeler),
+        n_pairs=n_pairs,
+        batch_size=batch_size,
+        seed=seed,
+        device=device,
+    )
+    workspace = open_home(context)
+    result = run_step(workspace, named(workspace, project), "preview", options, as_json=as_json)
+    low, high = result["high_share_interval"]
+    lines = [
+        f"{result['n_previewed']:,} pairs scored at {result['pairs_per_second'] or 0:,.0f} pairs per second; no silver "
+        "set was made.",
+        f"In the upper half of the scale: {result['high_share']:.0%} (95 % interval {low:.0%} to {high:.0%}).",
+    ]
+    show(result, lines, as_json=as_json)
+
+
+def label(
+    context: typer.Context,
+    project: ProjectName,
+    candidates: Candidates,
+    labeler: Labeler,
+    batch_size: BatchSize = 64,
+    max_length: Annotated[
+        int | None,
+        typer.Option(min=8, help="Cut longer pairs.", show_default="the labeler's"),
+    ] = None,
+    device: Device = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Let the labeler score a candidate set: a new silver set."""
+    options = LabelOptions(
+        candidate_set_id=candidates,
+        labeler=model_name(labeler),
+        batch_size=batch_size,
+        max_length=max_length,
+        device=device,
+    )
+    workspace = open_home(context)
+    result = run_step(workspace, named(workspace, project), "label", options, as_json=as_json)
+    known = f", {result['n_reused']:,} of them known before" if result["n_reused"] else ""
+    line = (
+        f"Silver set {result['silver_set_id']}: {result['n_scored']:,} pairs scored "
+        f"in {result['seconds']:.0f} s{known}."
+    )
+    show(result, [line], as_json=as_json)
+
+
+def sample_stratified(
+    context: typer.Context,
+    project: ProjectName,
+    labeler: Labeler,
+    n_keep: Annotated[int, typer.Option(min=1, help="Silver pairs wanted.")] = STRATIFIED.n_keep,
+    encoder: Encoder = STRATIFIED.encoder,
+    max_passes: Annotated[
+        int | None, typer.Option(min=1, help="Never score more pairs than this.")
+    ] = None,
+    pilot: Annotated[int, typer.Option(min=1, help="Pairs in the first round.")] = STRATIFIED.pilot,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds after it.")] = STRATIFIED.rounds,
+    c: Annotated[float, typer.Option(min=0.0, max=1.0, help="As for keep.")] = STRATIFIED.c,
+    unlabelled: Unlabelled = STRATIFIED.use_unlabelled,
+    exclude_silver: ExcludeSilver = None,
+    batch_size: BatchSize = STRATIFIED.batch_size,
+    seed: Seed = STRATIFIED.seed,
+    device: Device = STRATIFIED.device,
+    as_json: AsJson = False,
+) -> None:
+    """Stratified KDE: sample and label in rounds until the silver scores follow the gold density."""
+    options = StratifiedOptions(
+        labeler=model_name(labeler),
+        n_keep=n_keep,
+        encoder=model_name(encoder),
+        max_passes=max_passes,
+        pilot=pilot,
+        rounds=rounds,
+        c=c,
+        use_unlabelled=unlabelled,
+        exclude_silver_sets=tuple(exclude_silver or ()),
+        batch_size=batch_size,
+        seed=seed,
+        device=device,
+    )
+    workspace = open_home(context)
+    chosen = named(workspace, project)
+    result = run_step(workspace, chosen, "sample-stratified", options, as_json=as_json)
+    show(result, [kept_line(result, result["n_passes"])], as_json=as_json)
+
+
+def keep(
+    context: typer.Context,
+    project: ProjectName,
+    silver: Annotated[
+        int, typer.Option(metavar="ID", min=1, max=2**62, help="The labelled pool.")
+    ],
+    rule: Annotated[
+        Literal["kde", "classification", "top-k"],
+        typer.Option(help="kde: by score density. classification: all positives, some negatives."),
+    ] = "kde",
+    c: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="kde: smaller keeps fewer pairs, closer to gold.")
+    ] = KEEP.c,
+    kernel: Annotated[
+        Literal["gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine"],
+        typer.Option(help="kde: shape of the kernels."),
+    ] = "gaussian",
+    bandwidth_rule: Annotated[
+        Literal["robust", "silverman", "scott", "cross-validated"],
+        typer.Option(help="kde: how wide the kernels are."),
+    ] = "robust",
+    bandwidth: Annotated[
+        float | None, typer.Option(min=0.001, max=1.0, help="kde: a width in place of the rule.")
+    ] = None,
+    reflect: Annotated[
+        bool, typer.Option(help="kde: reflect the kernels at both ends of the scale.")
+    ] = KEEP.reflect,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0, max=1.0, help="classification: positive from this score.",
+            show_default="the labeler's on dev",
+        ),
+    ] = None,
+    max_rank: Annotated[
+        int | None, typer.Option(min=1, help="top-k: the largest rank to keep.")
+    ] = None,
+    seed: Seed = KEEP.seed,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Keep part of a labelled pool as a silver set of its own; nothing is scored again."""
+    options = KeepOptions(
+        silver_set_id=silver,
+        rule=rule,
+        c=c,
+        kernel=kernel,
+        bandwidth_rule=bandwidth_rule,
+        bandwidth=bandwidth,
+        reflect=reflect,
+        threshold=threshold,
+        max_rank=max_rank,
+        seed=seed,
+    )
+    workspace = open_home(context)
+    result = run_step(workspace, named(workspace, project), "keep", options, as_json=as_json)
+    show(result, [kept_line(result, result["n_pool"])], as_json=as_json)
+
+
+def kept_line(result: dict[str, Any], n_pool: int) -> str:
+    """What was kept, of how many, and how close it is to gold."""
+    kl = "" if result.get("kl") is None else f" KL(gold‖kept) {result['kl']:.3f} nats."
+    return (
+        f"Silver set {result['silver_set_id']}: {result['n_kept']:,} of {n_pool:,} pairs kept.{kl}"
+    )
+
+
+def strategies(context: typer.Context, project: ProjectName, as_json: AsJson = False) -> None:
+    """What each silver set cost and what it was worth: passes, distances to gold, trained score."""
+    from augsbert_core.steps.compare import comparison
+    from augsbert_core.steps.strategies import strategy_rows
+    from augsbert_core.storage.silver_sets import list_silver_sets
+
+    workspace = open_home(context)
+    chosen = named(workspace, project)
+    compared = comparison(workspace, chosen.id)
+    sets = list_silver_sets(workspace, chosen.id)
+    rows = strategy_rows(workspace, chosen, sets, compared)
+    if as_json:
+        show({"project": chosen.name, "metric": compared.metric, "rows": rows}, [], as_json=True)
+        return
+    headings = {
+        "Set": ">Set", "Strategy": "Strategy", "Pairs": ">Pairs", "Passes": ">Passes", "Seconds": ">Seconds",
+        "KL": ">KL(gold‖set)", "Wasserstein": ">Wasserstein", "KS": ">KS", "High": ">Upper half, %",
+        "Labeler": "Labeler", "Score": f">{compared.metric.capitalize()}×100", "Interval": "95 % interval",
+    }  # fmt: skip
+    table(headings, [{key: cell_text(row[key]) for key in headings} for row in rows])
+
+
+def top_k(
+    context: typer.Context,
+    project: ProjectName,
+    silver: Annotated[
+        int, typer.Option(metavar="ID", min=1, max=2**62, help="A silver set with ranks.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """What each smaller top-k of a silver set would have given: pairs, high scores, distance to gold."""
+    from augsbert_core.errors import WorkbenchError
+    from augsbert_core.steps.top_k import sampled_top_k, sensitivity
+    from augsbert_core.storage.silver_sets import get_silver_set
+
+    workspace = open_home(context)
+    chosen, found = named(workspace, project), get_silver_set(workspace, silver)
+    if found.project_id != chosen.id:
+        raise WorkbenchError(f"Silver set {silver} belongs to another project.")
+    if sampled_top_k(workspace, found) is None:
+        raise WorkbenchError(
+            f"Silver set {silver} has no ranks: only BM25 and semantic sampling order neighbours."
+        )
+    rows = sensitivity(workspace, chosen, found)
+    headings = {"k": ">k", "Pairs": ">Pairs", "High": ">Upper half, %", "KL": ">KL(gold‖k)"}
+    if as_json:
+        show({"silver_set_id": silver, "rows": rows}, [], as_json=True)
+    else:
+        table(headings, [{key: cell_text(row[key]) for key in headings} for row in rows])
+
+
+def cell_text(value: object) -> str:
+    """A number or a text for a table; nothing for None."""
+    if value is None:
+        return ""
+    return f"{value:,.3f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,121 @@
+"""All silver sets of a project side by side: what each cost and what it was worth (paper, table 11)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from augsbert_core.options import KeepOptions, SampleOptions, StratifiedOptions, from_json
+from augsbert_core.steps.compare import Comparison
+from augsbert_core.steps.names import rule_label, strategy_label
+from augsbert_core.steps.spreads import GOLD_NAME, distances, gold_spread, silver_spread
+from augsbert_core.storage.candidates import list_candidate_sets
+from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.gold import gold_scores
+from augsbert_core.storage.records import Project, SilverSet
+from augsbert_core.storage.runs import get_run
+
+EQUAL_STEPS = "gold-only, equal steps"
+
+
+def strategy_rows(
+    workspace: Workspace, project: Project, sets: Sequence[SilverSet], table: Comparison
+) -> list[dict[str, Any]]:
+    """One row per silver set, newest first, and one per gold-only model of equal steps."""
+    settings = KeepOptions(silver_set_id=0)
+    gold = gold_spread(GOLD_NAME, gold_scores(workspace, project.id, ["train"]), settings)
+    candidate_runs = {one.id: one.run_id for one in list_candidate_sets(workspace, project.id)}
+    by_id = {one.id: one for one in sets}
+    rows = []
+    for one in sets:
+        found = silver_spread(workspace, one, f"Silver set {one.id}", "#000000", settings)
+        apart = distances(gold, found)
+        pool = by_id.get(one.pool_set_id or 0, one)
+        rows.append(
+            {
+                "Set": one.id,
+                "Strategy": strategy_text(workspace, one, candidate_runs.get(one.candidate_set_id)),
+                "Pairs": found.n,
+                "Passes": one.passes,
+                "Seconds": get_run(workspace, pool.run_id).metrics.get("seconds"),
+                "KL": apart.kl,
+                "Wasserstein": apart.wasserstein,
+                "KS": apart.ks,
+                "High": None if found.high_share is None else 100 * found.high_share,
+                "Labeler": one.labeler.replace("run:", "run "),
+                **trained(table, one.id),
+            }
+        )
+    for _, model in _measured(table, "kind", EQUAL_STEPS).iterrows():
+        rows.append(
+            {
+                "Set": None,
+                "Strategy": "Gold only, equal steps",
+                "Pairs": 0,
+                "Passes": 0,
+                "Seconds": None,
+                "KL": None,
+                "Wasserstein": None,
+                "KS": None,
+                "High": None,
+                "Labeler": "",
+                **_score(model),
+            }
+        )
+    return rows
+
+
+def strategy_text(workspace: Workspace, one: SilverSet, candidate_run: int | None) -> str:
+    """The strategy of a set with its parameters, and the rule by which a part was kept."""
+    text = strategy_label(one.strategy, SampleOptions())
+    if candidate_run is not None:
+        told = get_run(workspace, candidate_run).options
+        if one.strategy == "stratified-kde":
+            options = from_json(StratifiedOptions, told)
+            text += f", {options.n_keep:,} wanted, {options.rounds} rounds"
+        else:
+            text = _sampled(one.strategy, from_json(SampleOptions, told))
+    if one.rule is not None:
+        text += f" → {rule_label(_rule_options(workspace, one))}"
+    return text
+
+
+def _rule_options(workspace: Workspace, one: SilverSet) -> KeepOptions:
+    """How a kept set was kept; a stratified run keeps its pairs by itself."""
+    run = get_run(workspace, one.run_id)
+    if run.step == "keep":
+        return from_json(KeepOptions, run.options)
+    c = from_json(StratifiedOptions, run.options).c if run.step == "sample-stratified" else 1.0
+    return KeepOptions(one.pool_set_id or 0, rule=one.rule or "kde", c=c)
+
+
+def _sampled(strategy: str, told: SampleOptions) -> str:
+    text = strategy_label(strategy, told)
+    if "bm25" in strategy and told.variant != "okapi":
+        text += f", {told.variant}"
+    if strategy in ("random", "kde"):
+        text += f", seed {told.seed}"
+    return text
+
+
+def trained(table: Comparison, set_id: int) -> dict[str, Any]:
+    """The newest bi-encoder trained on a silver set, with its score × 100 and interval; empty before."""
+    rows = _measured(table, "silver_set_id", set_id)
+    rows = rows[rows["kind"] == "augsbert"]
+    if rows.empty:
+        return {"Score": None, "Interval": "", "Run": None}
+    return _score(rows.sort_values("run_id").iloc[-1])
+
+
+def _measured(table: Comparison, column: str, value: object) -> pd.DataFrame:
+    rows = table.rows
+    return rows[(rows[column] == value) & rows["value"].notna()]
+
+
+def _score(model: pd.Series) -> dict[str, Any]:
+    low, high = model["low"], model["high"]
+    return {
+        "Score": 100 * float(model["value"]),
+        "Interval": "" if pd.isna(low) or pd.isna(high) else f"{100 * low:.1f} – {100 * high:.1f}",
+        "Run": None if pd.isna(model["run_id"]) else int(model["run_id"]),
+    }
