@@ -7,6 +7,8 @@ from augsbert_core.storage.candidates import list_candidate_sets
 from augsbert_core.storage.projects import count_project
 from augsbert_core.storage.runs import list_runs
 from augsbert_core.storage.sentences import corpus_size
+from augsbert_core.storage.silver_sets import list_silver_sets
+from augsbert_core.ui import candidate_sets, labelling_form
 from augsbert_core.ui import sampling_forms as forms
 from augsbert_core.ui.last_job import needs_a_look
 
@@ -27,28 +29,46 @@ if not counts.train and not counts.unlabelled_sentences:
     )
     st.stop()
 
-st.subheader("1 · Choose candidate pairs", anchor=False)
-left, right = st.columns([3, 1], gap="medium")
-with left, st.container(border=True):
-    options = forms.sample_inputs(project, counts.unlabelled_sentences)
-    sample_now = st.button("Sample pairs", type="primary", icon=":material/casino:")
-size = corpus_size(bench.workspace, project.id, use_unlabelled=options.use_unlabelled)
-with right, st.container(border=True, height="stretch"):
-    st.metric(
-        "Sentences to pair",
-        f"{size:,}",
-        help="Training sentences, and unlabelled ones if chosen. Sentences of dev and test never take part.",
-    )
-    st.metric(
-        "Pairs at most",
-        forms.expected_pairs(options, size),
-        help="Gold pairs are left out, and a pair that is found from both sides counts once.",
-    )
-if sample_now:
-    ui.launch(bench, "sample", options)
+labelers = list_runs(bench.workspace, project.id, "train-cross-encoder")
+encoders = list_runs(bench.workspace, project.id, "train-bi-encoder")
+silver_sets = list_silver_sets(bench.workspace, project.id)
 
-if needs_a_look(bench, "sample"):
-    ui.job_panel(bench, ["sample"])
+st.subheader("1 · Choose candidate pairs", anchor=False)
+left, right = st.columns([2.6, 1], gap="medium")
+with left, st.container(border=True):
+    strategy = forms.strategy_input(project)
+    if strategy == "stratified-kde":
+        step = "sample-stratified"
+        options = forms.stratified_inputs(
+            project, counts.unlabelled_sentences, labelers, encoders, silver_sets
+        )
+        start = st.button(
+            "Sample and label",
+            type="primary",
+            icon=":material/auto_awesome:",
+            disabled=options is None,
+        )
+    else:
+        step = "sample"
+        options = forms.sample_inputs(
+            project, strategy, counts.unlabelled_sentences, encoders, silver_sets
+        )
+        start = st.button("Sample pairs", type="primary", icon=":material/casino:")
+with right, st.container(border=True, height="stretch"):
+    newest = f"run:{labelers[0].id}" if labelers else ""
+    speed = labelling_form.last_speed(bench, project, newest)
+    forms.size_panel(
+        options,
+        lambda use_unlabelled: corpus_size(
+            bench.workspace, project.id, use_unlabelled=use_unlabelled
+        ),
+        speed[0] if speed else None,
+    )
+if start and options:
+    ui.launch(bench, step, options)
+
+if needs_a_look(bench, "sample", "sample-stratified"):
+    ui.job_panel(bench, ["sample", "sample-stratified"])
 sets = list_candidate_sets(bench.workspace, project.id)
 if not sets:
     ui.empty_state(
@@ -56,35 +76,46 @@ if not sets:
     )
     st.stop()
 
-forms.show_notices(sets[0])
-forms.candidate_table(bench, sets)
+candidate_sets.candidate_table(bench, sets)
+candidate_sets.show_notices(sets[0])
 with st.expander("Look at the pairs", icon=":material/visibility:"):
-    forms.candidate_details(bench, sets)
+    candidate_sets.candidate_details(bench, sets)
 
 st.subheader("2 · Let the labeler score them", anchor=False)
-labelers = list_runs(bench.workspace, project.id, "train-cross-encoder")
-left, right = st.columns([3, 1], gap="medium")
+left, right = st.columns([2.6, 1], gap="medium")
 with left, st.container(border=True):
-    label_options = forms.label_inputs(bench, project, sets, labelers)
-    label_now = st.button(
-        "Label the candidates",
-        type="primary",
-        icon=":material/auto_awesome:",
-        disabled=label_options is None,
-    )
+    label_options = labelling_form.label_inputs(bench, project, sets, labelers)
+    with st.container(horizontal=True):
+        label_now = st.button(
+            "Label the candidates",
+            type="primary",
+            icon=":material/auto_awesome:",
+            disabled=label_options is None,
+        )
+        preview_now = st.button(
+            f"Preview {labelling_form.PREVIEW_PAIRS} labels",
+            icon=":material/preview:",
+            disabled=label_options is None,
+            help="Scores a random draw of the candidates, to see what the silver scores will look like and to "
+            "measure the speed. It makes no silver set.",
+        )
     if not labelers:
         st.caption("There is no labeler of your own yet: train one, or type the name of another.")
         ui.page_link("cross_encoder", "Train a cross-encoder")
 with right, st.container(border=True, height="stretch"):
-    passes = next(
+    n_pairs = next(
         (s.n_pairs for s in sets if label_options and s.id == label_options.candidate_set_id),
         sets[0].n_pairs,
     )
-    st.metric("Cross-encoder passes", f"{passes:,}", help="One per candidate pair: the cost.")
-    st.caption(forms.cost_text(bench, label_options, passes))
+    labelling_form.cost_panel(bench, project, label_options, n_pairs)
 if label_now and label_options:
     ui.launch(bench, "label", label_options)
+if preview_now and label_options:
+    ui.launch(bench, "preview", labelling_form.preview_options(label_options))
 
+if needs_a_look(bench, "preview"):
+    ui.job_panel(bench, ["preview"])
+labelling_form.preview_panel(bench, project, label_options)
 ui.job_panel(bench, ["label"])
 if counts.silver_sets:
     ui.page_link("silver", "Look at the silver labels")

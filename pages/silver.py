@@ -1,4 +1,4 @@
-"""See how the silver scores are spread, and correct them."""
+"""The density lab: see how the silver scores are spread, keep a part of them, and correct them."""
 
 from dataclasses import replace
 from functools import partial
@@ -7,20 +7,27 @@ import streamlit as st
 
 from augsbert_core import ui
 from augsbert_core.storage.projects import count_project
-from augsbert_core.storage.silver import list_silver_sets, silver_status_counts
-from augsbert_core.ui import silver_filters, silver_scores, silver_table
+from augsbert_core.storage.silver_bins import silver_status_counts
+from augsbert_core.storage.silver_sets import list_silver_sets
+from augsbert_core.ui import silver_filters, silver_table
+from augsbert_core.ui.density_lab import density_lab
+from augsbert_core.ui.keep_lab import keep_lab
+from augsbert_core.ui.last_job import needs_a_look
+from augsbert_core.ui.strategies_view import strategies_view
+from augsbert_core.ui.topk_lab import topk_lab
 
 bench = ui.open_bench()
 ui.page_header(
     "Silver",
     "Silver pairs are candidates with the labeler's score. They help only if they cover the scale as the gold "
-    "pairs do, so compare the two densities (paper §6.1, fig. 4), read some pairs, and correct what is wrong.",
+    "pairs do: compare the densities (paper §6.1, fig. 4), keep the part that follows gold (§3.1), read some "
+    "pairs, and correct what is wrong.",
 )
 project = ui.need_project(bench)
 sets = [found for found in list_silver_sets(bench.workspace, project.id) if found.n_pairs]
 if not sets:
     counts = count_project(bench.workspace, project.id)
-    ui.job_panel(bench, ["label"])
+    ui.job_panel(bench, ["label", "sample-stratified"])
     ui.empty_state(
         "There are no silver pairs yet. Let the labeler score a candidate set first."
         if counts.candidate_sets
@@ -37,14 +44,20 @@ if not found.is_complete:
         "Training waits until the set is complete.",
         icon=":material/hourglass_empty:",
     )
-    ui.job_panel(bench, ["label"])
+    ui.job_panel(bench, ["label", "sample-stratified"])
+if needs_a_look(bench, "keep"):
+    ui.job_panel(bench, ["keep"])
 
-silver_scores.score_panel(
-    bench.workspace,
-    project,
-    found.id,
-    partial(silver_filters.set_range, found.id, project.score_range),
-)
+view = silver_filters.choose_view(project)
+on_range = partial(silver_filters.set_range, found.id, project.score_range)
+if view == "keep":
+    keep_lab(bench, project, found, on_range)
+elif view == "top-k":
+    topk_lab(bench, project, found, sets)
+elif view == "strategies":
+    strategies_view(bench, project, sets)
+else:
+    density_lab(bench, project, found, sets, on_range)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     st.subheader("Review", anchor=False, width="stretch")

@@ -6,12 +6,15 @@ BEGIN IMMEDIATE, so that two writers queue up (busy_timeout) instead of failing 
 
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from sqlite_utils import Database
 
 from augsbert_core.errors import WorkbenchError
@@ -91,14 +94,40 @@ def reading(workspace: Workspace) -> Iterator[Database]:
 @contextmanager
 def writing(workspace: Workspace) -> Iterator[Database]:
     """One write transaction: all of it is kept, or, when the block raises, none of it."""
+    with writing_often(workspace) as begin, begin() as db:
+        yield db
+
+
+@contextmanager
+def writing_often(
+    workspace: Workspace,
+) -> Iterator[Callable[[], AbstractContextManager[Database]]]:
+    """Several write transactions over one connection, which keeps what it has read: `with begin() as db`."""
     with closing(_connect(workspace)) as connection:
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            yield Database(connection, execute_plugins=False)
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
-        connection.execute("COMMIT")
+
+        @contextmanager
+        def begin() -> Iterator[Database]:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield Database(connection, execute_plugins=False)
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+
+        yield begin
+
+
+def columns(db: Database, query: str, values: Sequence[Any], dtype: type) -> np.ndarray:
+    """The rows of a query as one array of shape (columns, rows), without a Python object per row.
+
+    dtype: one for all columns; float64 holds ids exactly, too. NULLs are an error.
+    """
+    cursor = db.conn.cursor()
+    cursor.row_factory = None
+    rows = cursor.execute(query, values)
+    table: np.ndarray = np.fromiter(chain.from_iterable(rows), dtype=dtype)
+    return table.reshape(-1, len(rows.description)).T
 
 
 def backup(workspace: Workspace, target: Path) -> None:

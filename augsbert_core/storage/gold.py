@@ -110,14 +110,14 @@ def remove_import(workspace: Workspace, run_id: int) -> int:
 LABELLED_SQL = """
 SELECT 1 FROM silver_set JOIN candidate_set ON candidate_set.id = candidate_set_id
 JOIN silver_pair ON silver_set_id = silver_set.id
-WHERE candidate_set.run_id = ? LIMIT 1
+WHERE candidate_set.run_id = ? AND NOT silver_set.deleting LIMIT 1
 """
 
+# Every silver pair is a candidate pair too.
 ORPHANS_SQL = """
 DELETE FROM sentence WHERE project_id = :project AND NOT is_unlabelled AND id NOT IN (
   SELECT sentence1_id FROM gold_pair UNION SELECT sentence2_id FROM gold_pair
-  UNION SELECT sentence1_id FROM candidate_pair UNION SELECT sentence2_id FROM candidate_pair
-  UNION SELECT sentence1_id FROM silver_pair UNION SELECT sentence2_id FROM silver_pair)
+  UNION SELECT sentence1_id FROM candidate_pair UNION SELECT sentence2_id FROM candidate_pair)
 """
 
 ORDERED_SQL = """

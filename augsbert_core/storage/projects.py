@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.pairs import TASKS, ScoreRange
+from augsbert_core.storage import deletion
 from augsbert_core.storage.database import Workspace, now, reading, writing
 from augsbert_core.storage.queue import refuse_while_at_work
 from augsbert_core.storage.records import Project, record
@@ -49,7 +50,9 @@ def create_project(
 def get_project(workspace: Workspace, project_id: int) -> Project:
     """The project with this id. WorkbenchError when it is gone."""
     with reading(workspace) as db:
-        row = db.execute("SELECT * FROM project WHERE id = ?", [project_id]).fetchone()
+        row = db.execute(
+            "SELECT * FROM project WHERE id = ? AND NOT deleting", [project_id]
+        ).fetchone()
     if row is None:
         raise WorkbenchError(f"Project {project_id} does not exist (any more). Choose another one.")
     return record(Project, row)
@@ -76,7 +79,9 @@ def list_projects(workspace: Workspace) -> list[Project]:
     with reading(workspace) as db:
         return [
             record(Project, row)
-            for row in db.execute("SELECT * FROM project ORDER BY name COLLATE NOCASE")
+            for row in db.execute(
+                "SELECT * FROM project WHERE NOT deleting ORDER BY name COLLATE NOCASE"
+            )
         ]
 
 
@@ -95,27 +100,15 @@ def rename_project(workspace: Workspace, project_id: int, name: str) -> None:
 def delete_project(workspace: Workspace, project_id: int) -> list[int]:
     """Remove a project with all that belongs to it; returns its run ids, whose folders may go too.
 
+    It is out of sight at once; of a large project, `deletion.sweep` removes the rest bit by bit.
     WorkbenchError: one of its jobs is still at work.
     """
     with writing(workspace) as db:
         refuse_while_at_work(db, project_id, "delete the project")
-        run_ids = [
-            row[0] for row in db.execute("SELECT id FROM run WHERE project_id = ?", [project_id])
-        ]
-        # Children first: cascading from the project would check every sentence against every pair.
-        for table, owner in (
-            ("silver_pair", "silver_set"),
-            ("candidate_pair", "candidate_set"),
-        ):
-            db.execute(
-                f"DELETE FROM {table} WHERE {owner}_id IN"
-                f" (SELECT id FROM {owner} WHERE project_id = ?)",
-                [project_id],
-            )
-        for table in ("silver_set", "candidate_set", "gold_pair", "run", "sentence"):
-            db.execute(f"DELETE FROM {table} WHERE project_id = ?", [project_id])
-        db.execute("DELETE FROM project WHERE id = ?", [project_id])
-    return run_ids
+        rows = db.execute("SELECT id FROM run WHERE project_id = ?", [project_id]).fetchall()
+        deletion.hide_project(db, project_id)
+    deletion.sweep(workspace, deletion.AT_ONCE_SECONDS)
+    return [row[0] for row in rows]
 
 
 @dataclass(frozen=True)
@@ -152,16 +145,17 @@ SELECT
   (SELECT count(*) FROM gold_pair WHERE project_id = :project AND split = 'train') AS train,
   (SELECT count(*) FROM gold_pair WHERE project_id = :project AND split = 'dev') AS dev,
   (SELECT count(*) FROM gold_pair WHERE project_id = :project AND split = 'test') AS test,
-  (SELECT count(*) FROM sentence WHERE project_id = :project AND is_unlabelled) AS unlabelled_sentences,
+  (SELECT count(*) FROM sentence WHERE unlabelled_run_id IN
+     (SELECT id FROM run WHERE project_id = :project AND step = 'import')) AS unlabelled_sentences,
   (SELECT count(*) FROM run WHERE project_id = :project AND step = 'train-cross-encoder'
      AND state = 'done') AS cross_encoders,
-  (SELECT count(*) FROM candidate_set WHERE project_id = :project) AS candidate_sets,
+  (SELECT count(*) FROM candidate_set WHERE project_id = :project AND NOT deleting) AS candidate_sets,
   (SELECT count(*) FROM silver_set JOIN run ON run.id = run_id
-     WHERE silver_set.project_id = :project AND run.state = 'done') AS silver_sets,
-  (SELECT count(*) FROM silver_pair WHERE silver_set_id IN
-     (SELECT id FROM silver_set WHERE project_id = :project)) AS silver_pairs,
-  (SELECT count(*) FROM silver_pair WHERE status = 'corrected' AND silver_set_id IN
-     (SELECT id FROM silver_set WHERE project_id = :project)) AS corrections,
+     WHERE silver_set.project_id = :project AND run.state = 'done' AND NOT deleting) AS silver_sets,
+  (SELECT coalesce(sum(n_pairs), 0) FROM silver_set WHERE project_id = :project AND NOT deleting)
+     AS silver_pairs,
+  (SELECT coalesce(sum(n_pairs), 0) FROM silver_bin WHERE status = 'corrected' AND silver_set_id IN
+     (SELECT id FROM silver_set WHERE project_id = :project AND NOT deleting)) AS corrections,
   (SELECT count(*) FROM run WHERE project_id = :project AND step = 'train-bi-encoder'
      AND state = 'done') AS bi_encoders,
   (SELECT count(*) FROM run WHERE project_id = :project AND step = 'train-bi-encoder'

@@ -7,6 +7,7 @@ the command line cannot both win.
 from sqlite_utils import Database
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.storage import deletion
 from augsbert_core.storage.database import Workspace, now, reading, writing
 from augsbert_core.storage.records import Job, record
 
@@ -239,8 +240,20 @@ def delete_job(workspace: Workspace, job_id: int) -> int | None:
         ).fetchone()
         if row is None:
             return None
-        db.execute("DELETE FROM run WHERE id = ?", [row[0]])
-        return int(row[0])
+        run_id = int(row[0])
+        deletion.hide_silver_sets(db, "run_id = ?", [run_id])
+        deletion.hide_candidate_sets(db, "run_id = ?", [run_id])
+        db.execute(WITHOUT_PAIRS_SQL, {"run": run_id})
+        db.execute("DELETE FROM job WHERE id = ?", [job_id])
+    deletion.sweep(workspace, deletion.AT_ONCE_SECONDS)
+    return run_id
+
+
+# A run with pairs goes when `deletion.sweep` has removed them.
+WITHOUT_PAIRS_SQL = """
+DELETE FROM run WHERE id = :run AND NOT EXISTS (SELECT 1 FROM silver_set WHERE run_id = :run)
+  AND NOT EXISTS (SELECT 1 FROM candidate_set WHERE run_id = :run)
+"""
 
 
 def _set_run_state(db: Database, job_id: int, state: str) -> None:

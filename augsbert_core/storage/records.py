@@ -79,7 +79,10 @@ class Job:
 
 @dataclass(frozen=True)
 class CandidateSet:
-    """Sampled pairs that wait for a labeler."""
+    """Sampled pairs that wait for a labeler.
+
+    gold_left_out: gold pairs that the strategy would have chosen too, None where that is not known.
+    """
 
     id: int
     project_id: int
@@ -89,11 +92,17 @@ class CandidateSet:
     n_pairs: int
     notices: list[str]
     created_at: str
+    gold_left_out: int | None = None
 
 
 @dataclass(frozen=True)
 class SilverSet:
-    """One labelling run. n_pairs: scored so far; n_candidates: to be scored in all."""
+    """One labelling run, or the pairs that a rule kept of one.
+
+    n_pairs: scored (or kept) so far; n_candidates: candidates in all. pool_set_id, rule: the silver set that
+    the pairs were kept from, and how; None for a labelling run. n_passes: cross-encoder passes that the set
+    rests on, those for pairs that were not kept included. revision: grows with every change.
+    """
 
     id: int
     project_id: int
@@ -106,10 +115,19 @@ class SilverSet:
     n_candidates: int
     n_pairs: int
     state: str
+    pool_set_id: int | None = None
+    rule: str | None = None
+    n_passes: int | None = None
+    revision: int = 0
 
     @property
     def is_complete(self) -> bool:
         return self.state == "done"
+
+    @property
+    def passes(self) -> int:
+        """Cross-encoder passes behind the set: its own pairs, or all of the pool it was kept from."""
+        return self.n_pairs if self.n_passes is None else self.n_passes
 
 
 def record(record_class: type[RecordType], row: Mapping[str, Any]) -> RecordType:

@@ -84,6 +84,8 @@ def list_runs(
         rows = db.execute(
             "SELECT * FROM run WHERE project_id = :project"
             " AND (:step IS NULL OR step = :step) AND (:state IS NULL OR state = :state)"
+            " AND id NOT IN (SELECT run_id FROM silver_set WHERE deleting)"
+            " AND id NOT IN (SELECT run_id FROM candidate_set WHERE deleting)"
             " ORDER BY id DESC",
             {"project": project_id, "step": step, "state": state},
         )

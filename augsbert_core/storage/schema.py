@@ -17,6 +17,13 @@ def foundation(db: Database) -> None:
         db.execute(statement)
 
 
+@migrations()
+def density_lab(db: Database) -> None:
+    """Both ranks of a pair, kept subsets of a pool, stored counts, and a silver table for a million pairs."""
+    for statement in DENSITY_LAB.split(";\n\n"):
+        db.execute(statement)
+
+
 def migrate(db: Database) -> None:
     """Apply what is pending, inside the caller's transaction; refuse a database from the future."""
     applied = {migration.name for migration in migrations.applied(db)}
@@ -220,4 +227,109 @@ CREATE TABLE event (
 );
 
 CREATE INDEX event_by_subject ON event (subject, subject_id)
+"""
+
+# deleting: hidden at once, removed by `deletion.sweep` in short transactions.
+# rank_counts: JSON, rank → how many candidates have it. candidate_overlap: for two candidate sets with these
+# many pairs, how many they share (first_set_id < second_set_id); stale when a set has grown since.
+# silver_pair is laid out in the order of its sentences, so that a set lies in one piece; its indexes hold
+# all that filters and orders of the silver table need. (final_score is no generated column: SQLite would not
+# let an index on one answer alone.) silver_pair_reviewed costs nothing while labelling.
+# silver_bin: how many pairs of a silver set have which status, rank (0: none) and corrected score, in
+# SCORE_BINS equal bins of [0, 1], kept by the functions that write silver_pair. Counting a million rows
+# anew takes too long for a slider.
+DENSITY_LAB = """
+ALTER TABLE project ADD COLUMN deleting INTEGER NOT NULL DEFAULT 0;
+
+ALTER TABLE candidate_set ADD COLUMN deleting INTEGER NOT NULL DEFAULT 0;
+
+ALTER TABLE candidate_set ADD COLUMN gold_left_out INTEGER;
+
+ALTER TABLE candidate_set ADD COLUMN rank_counts TEXT NOT NULL DEFAULT '{}';
+
+ALTER TABLE candidate_pair ADD COLUMN bm25_rank INTEGER;
+
+ALTER TABLE candidate_pair ADD COLUMN semantic_rank INTEGER;
+
+UPDATE candidate_set SET rank_counts = (
+    SELECT json_group_object(rank, n) FROM (
+        SELECT rank, count(*) AS n FROM candidate_pair
+        WHERE candidate_set_id = candidate_set.id AND rank IS NOT NULL GROUP BY rank));
+
+CREATE TABLE candidate_overlap (
+    first_set_id INTEGER NOT NULL REFERENCES candidate_set ON DELETE CASCADE,
+    second_set_id INTEGER NOT NULL REFERENCES candidate_set ON DELETE CASCADE,
+    first_n_pairs INTEGER NOT NULL,
+    second_n_pairs INTEGER NOT NULL,
+    n_shared INTEGER NOT NULL,
+    PRIMARY KEY (first_set_id, second_set_id)
+) WITHOUT ROWID;
+
+CREATE INDEX candidate_overlap_by_second ON candidate_overlap (second_set_id);
+
+ALTER TABLE silver_set ADD COLUMN deleting INTEGER NOT NULL DEFAULT 0;
+
+ALTER TABLE silver_set ADD COLUMN pool_set_id INTEGER REFERENCES silver_set ON DELETE SET NULL;
+
+ALTER TABLE silver_set ADD COLUMN rule TEXT;
+
+ALTER TABLE silver_set ADD COLUMN n_passes INTEGER;
+
+ALTER TABLE silver_set ADD COLUMN n_pairs INTEGER NOT NULL DEFAULT 0;
+
+ALTER TABLE silver_set ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
+
+ALTER TABLE silver_pair RENAME TO old_silver_pair;
+
+CREATE TABLE silver_pair (
+    silver_set_id INTEGER NOT NULL REFERENCES silver_set ON DELETE CASCADE,
+    sentence1_id INTEGER NOT NULL,
+    sentence2_id INTEGER NOT NULL,
+    id INTEGER NOT NULL,
+    rank INTEGER,
+    sampler_score REAL,
+    score REAL NOT NULL CHECK (score BETWEEN 0 AND 1),
+    raw_score REAL NOT NULL,
+    correction REAL CHECK (correction BETWEEN 0 AND 1),
+    status TEXT NOT NULL DEFAULT 'unreviewed'
+        CHECK (status IN ('unreviewed', 'corrected', 'accepted', 'rejected', 'flagged')),
+    final_score REAL NOT NULL CHECK (final_score = coalesce(correction, score)),
+    PRIMARY KEY (silver_set_id, sentence1_id, sentence2_id),
+    CHECK (sentence1_id < sentence2_id)
+) WITHOUT ROWID;
+
+INSERT INTO silver_pair (silver_set_id, sentence1_id, sentence2_id, id, rank, sampler_score, score,
+    raw_score, correction, status, final_score)
+SELECT silver_set_id, sentence1_id, sentence2_id, id, rank, sampler_score, score, raw_score, correction,
+    status, final_score
+FROM old_silver_pair ORDER BY silver_set_id, sentence1_id, sentence2_id;
+
+DROP TABLE old_silver_pair;
+
+CREATE UNIQUE INDEX silver_pair_by_id ON silver_pair (id);
+
+CREATE INDEX silver_pair_by_score ON silver_pair
+    (silver_set_id, final_score, sentence1_id, sentence2_id, rank);
+
+CREATE INDEX silver_pair_by_second ON silver_pair
+    (silver_set_id, sentence2_id, sentence1_id, final_score, rank);
+
+CREATE INDEX silver_pair_reviewed ON silver_pair (silver_set_id, status, final_score, rank)
+    WHERE status <> 'unreviewed';
+
+CREATE TABLE silver_bin (
+    silver_set_id INTEGER NOT NULL REFERENCES silver_set ON DELETE CASCADE,
+    status TEXT NOT NULL,
+    rank INTEGER NOT NULL,
+    bin INTEGER NOT NULL,
+    n_pairs INTEGER NOT NULL,
+    PRIMARY KEY (silver_set_id, status, rank, bin)
+) WITHOUT ROWID;
+
+INSERT INTO silver_bin
+SELECT silver_set_id, status, coalesce(rank, 0), min(cast(final_score * 512 AS INTEGER), 511), count(*)
+FROM silver_pair GROUP BY 1, 2, 3, 4;
+
+UPDATE silver_set SET n_pairs = (
+    SELECT coalesce(sum(n_pairs), 0) FROM silver_bin WHERE silver_set_id = silver_set.id)
 """

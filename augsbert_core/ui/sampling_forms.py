@@ -1,33 +1,42 @@
-"""The Sample page in parts: which pairs to choose, the sets chosen so far, and who labels them."""
+"""Which pairs to choose: the strategies of the Sample page with their parameters."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
-from augsbert_core.options import LabelOptions, SampleOptions, from_json
-from augsbert_core.sampling import STRATEGY_NAMES
-from augsbert_core.storage import candidates, silver
-from augsbert_core.storage.records import CandidateSet, Project, Run
-from augsbert_core.storage.runs import get_run, list_runs
-from augsbert_core.ui.bench import Bench
+from augsbert_core.options import BUNDLED_MODEL, SampleOptions, StratifiedOptions, from_json
+from augsbert_core.sampling import HAS_TOP_K, NEEDS_ENCODER, STRATEGY_NAMES
+from augsbert_core.steps import model_label
+from augsbert_core.storage.records import Project, Run, SilverSet
+from augsbert_core.ui.labelling_form import labeler_input
 from augsbert_core.ui.recipes import device_input, keep, score_100, whole
-from augsbert_core.ui.widgets import (
-    as_text,
-    duration_text,
-    flash,
-    table_pager,
-    time_text,
-    user_errors,
-)
+from augsbert_core.ui.widgets import duration_text
 
 PAGE = "sample"
 
+SHORT_NAMES = {
+    "bm25": "BM25",
+    "semantic": "Semantic",
+    "bm25+semantic": "BM25 + semantic",
+    "kde": "KDE",
+    "stratified-kde": "Stratified KDE",
+    "random": "Random",
+}
+
 STRATEGY_HELP = {
     "bm25": "For each sentence, the k others that share the most telling words with it (BM25). It finds many "
-    "similar pairs, which random pairs hardly contain (paper §6.1).",
-    "random": "Any two sentences. Nearly all are unrelated, so the labels pile up near the low end of the scale.",
+    "similar pairs, which random pairs hardly contain (paper §3.1, §6.1).",
+    "semantic": "For each sentence, the k others that a bi-encoder finds most similar. It also finds pairs that "
+    "share no word; the paper trains that bi-encoder on gold first (§3.1).",
+    "bm25+semantic": "The union of both: pairs that share words and pairs that mean alike. Both ranks are kept "
+    "with each pair, so you can see who found it.",
+    "kde": "Step one of kernel density estimation (paper §3.1): draw a large random pool and label all of it. Then "
+    "the Silver page keeps the pairs whose scores follow the gold density, without scoring anything again.",
+    "stratified-kde": "Reaches the gold density with far fewer labels than KDE: it labels a pilot, learns which "
+    "scores to expect at which cosine of a bi-encoder, and draws where pairs are missing, in rounds.",
+    "random": "Any two sentences. Nearly all are unrelated, so the labels pile up near the low end of the scale, "
+    "which the paper found to hurt (table 5).",
 }
 
 VARIANTS = {
@@ -35,22 +44,43 @@ VARIANTS = {
     "lucene": "Lucene (k1 1.2, b 0.75), as the paper's Elasticsearch",
 }
 
-PREVIEW_ROWS = 25
+STOP_WORDS = {
+    "none": "Count all words",
+    "english": "Skip English stop words",
+    "frequent": "Skip words in over a tenth of the sentences",
+}
+
+SEARCHES = {
+    "auto": "Automatic",
+    "exact": "Exact",
+    "ann": "Approximate (FAISS)",
+}
 
 
-def sample_inputs(project: Project, n_unlabelled: int) -> SampleOptions:
-    """The strategy with its parameters."""
-    strategy = st.segmented_control(
+def strategy_input(project: Project) -> str:
+    """Choose a strategy, explained in two sentences."""
+    strategy = st.pills(
         "Strategy",
         list(STRATEGY_NAMES),
-        format_func=STRATEGY_NAMES.__getitem__,
+        format_func=SHORT_NAMES.__getitem__,
         required=True,
         **keep(PAGE, project, "strategy", "bm25"),
     )
-    st.caption(STRATEGY_HELP.get(strategy, ""))
-    left, middle = st.columns([1, 2])
+    st.caption(STRATEGY_HELP[strategy])
+    return str(strategy)
+
+
+def sample_inputs(
+    project: Project,
+    strategy: str,
+    n_unlabelled: int,
+    encoders: Sequence[Run],
+    silver_sets: Sequence[SilverSet],
+) -> SampleOptions:
+    """The parameters of a strategy that needs no labeler."""
     told: dict[str, Any] = {"strategy": strategy}
-    if strategy == "bm25":
+    left, middle, right = st.columns(3)
+    if strategy in HAS_TOP_K:
         with left:
             told["top_k"] = whole(
                 "Top-k", 1, 100, 1,
@@ -58,27 +88,95 @@ def sample_inputs(project: Project, n_unlabelled: int) -> SampleOptions:
                 "similar ones (paper, tables 9 and 10).",
                 **keep(PAGE, project, "top_k", 5),
             )  # fmt: skip
-        with middle:
-            told["variant"] = st.selectbox(
-                "Variant",
-                list(VARIANTS),
-                format_func=VARIANTS.__getitem__,
-                help="How rare words are weighed. They differ little, except on a handful of sentences, "
-                "where only Lucene's weights stay positive.",
-                **keep(PAGE, project, "variant", "okapi"),
-            )
+        if strategy != "semantic":
+            with middle:
+                told |= _bm25_inputs(project)
+        if strategy in NEEDS_ENCODER:
+            with middle if strategy == "semantic" else right:
+                told["encoder"] = encoder_input(project, encoders)
+            with right if strategy == "semantic" else left:
+                told["search"] = _search_input(project)
+            with left if strategy == "semantic" else right:
+                told["device"] = device_input(PAGE, project)
+        elif strategy == "bm25":
+            with right:
+                told["stop_words"] = _stop_words_input(project)
     else:
         with left:
             told["n_pairs"] = whole(
-                "Number of pairs", 1, 10_000_000, 1000,
-                "How many different pairs to draw. Each costs one pass of the labeler.",
-                **keep(PAGE, project, "n_pairs", 5000),
+                "Pool size" if strategy == "kde" else "Number of pairs", 1, 10_000_000, 1000,
+                "How many different pairs to draw at random. Each costs one pass of the labeler.",
+                **keep(PAGE, project, f"{strategy}-n_pairs", 20_000 if strategy == "kde" else 5000),
             )  # fmt: skip
         with middle:
-            told["seed"] = whole(
-                "Seed", 0, 2**31 - 1, 1, "The same seed draws the same pairs.",
-                **keep(PAGE, project, "seed", 42),
-            )  # fmt: skip
+            told["seed"] = seed_input(project)
+    return SampleOptions(**told, **corpus_inputs(project, n_unlabelled, silver_sets))
+
+
+def stratified_inputs(
+    project: Project,
+    n_unlabelled: int,
+    labelers: Sequence[Run],
+    encoders: Sequence[Run],
+    silver_sets: Sequence[SilverSet],
+) -> StratifiedOptions | None:
+    """The parameters of stratified KDE, which labels while it samples; None until a labeler is named."""
+    left, middle, right = st.columns(3)
+    told: dict[str, Any] = {}
+    defaults = StratifiedOptions(labeler="")
+    with left:
+        told["n_keep"] = whole(
+            "Silver pairs wanted", 10, 1_000_000, 500,
+            "How many pairs to keep in the end. It stops earlier where the corpus has no more that fit.",
+            **keep(PAGE, project, "n_keep", defaults.n_keep),
+        )  # fmt: skip
+    with middle:
+        labeler = labeler_input(project, labelers, name="stratified-labeler")
+    with right:
+        told["encoder"] = encoder_input(
+            project,
+            encoders,
+            label="Proxy bi-encoder",
+            help_text="Its cosine tells roughly which score to expect before the labeler is asked. It need not "
+            "be good: a poor proxy costs more passes, not accuracy.",
+        )
+    with left:
+        limit = st.number_input(
+            "Passes at most",
+            100,
+            10_000_000,
+            value=None,
+            step=1000,
+            placeholder="no limit of your own",
+            help="Never label more pairs than this, whatever is still missing.",
+            **keep(PAGE, project, "max_passes", None),
+        )
+        told["max_passes"] = int(limit) if limit else None
+    with middle:
+        told["pilot"] = whole(
+            "Pilot", 20, 100_000, 100,
+            "Pairs in the first round, spread over all cosines, to learn what the labeler gives where.",
+            **keep(PAGE, project, "pilot", defaults.pilot),
+        )  # fmt: skip
+    with right:
+        told["rounds"] = whole(
+            "Rounds after it", 1, 20, 1,
+            "How often the estimate is updated and pairs are drawn where they are missing.",
+            **keep(PAGE, project, "rounds", defaults.rounds),
+        )  # fmt: skip
+    with left:
+        told["device"] = device_input(PAGE, project)
+    with middle:
+        told["seed"] = seed_input(project)
+    told |= corpus_inputs(project, n_unlabelled, silver_sets)
+    return StratifiedOptions(labeler=labeler, **told) if labeler else None
+
+
+def corpus_inputs(
+    project: Project, n_unlabelled: int, silver_sets: Sequence[SilverSet]
+) -> dict[str, Any]:
+    """Which sentences take part, and which pairs are known already."""
+    told: dict[str, Any] = {}
     if n_unlabelled:
         told["use_unlabelled"] = st.toggle(
             f"Also use the {n_unlabelled:,} unlabelled sentences",
@@ -86,178 +184,153 @@ def sample_inputs(project: Project, n_unlabelled: int) -> SampleOptions:
             "sentences of the gold training pairs are recombined.",
             **keep(PAGE, project, "use_unlabelled", SampleOptions().use_unlabelled),
         )
-    return SampleOptions(**told)
+    if silver_sets:
+        ids = [found.id for found in silver_sets]
+        kept = keep(PAGE, project, "exclude", [])
+        st.session_state[kept["key"]] = [
+            number for number in st.session_state[kept["key"]] if number in ids
+        ]
+        chosen = st.multiselect(
+            "Leave out pairs of silver sets",
+            ids,
+            format_func=lambda number: f"Set {number}",
+            placeholder="none",
+            help="Pairs that these silver sets hold already are not chosen again. Gold pairs never are.",
+            **kept,
+        )
+        told["exclude_silver_sets"] = tuple(chosen)
+    return told
 
 
-def expected_pairs(options: SampleOptions, corpus_size: int) -> str:
-    """How many candidates to expect, in words: an upper bound, since a pair found twice counts once."""
-    most = corpus_size * (corpus_size - 1) // 2
-    if options.strategy == "bm25":
-        most = min(most, corpus_size * min(options.top_k, max(corpus_size - 1, 0)))
-    elif options.n_pairs:
-        most = min(most, options.n_pairs)
-    return f"{most:,}"
-
-
-def candidate_table(bench: Bench, sets: Sequence[CandidateSet]) -> None:
-    """All candidate sets of the project, newest first."""
-    silver_sets = silver.list_silver_sets(bench.workspace, sets[0].project_id)
-    labelled = {found.candidate_set_id for found in silver_sets}
-    rows = [
-        {
-            "Set": chosen.id,
-            "Strategy": describe(bench, chosen),
-            "Pairs": chosen.n_pairs,
-            "Corpus": chosen.corpus_size,
-            "Labelled": chosen.id in labelled,
-            "Made": time_text(chosen.created_at),
-            "Notices": " ".join(chosen.notices),
-        }
-        for chosen in sets
-    ]
-    st.dataframe(
-        pd.DataFrame(rows).drop(
-            columns=[] if any(chosen.notices for chosen in sets) else "Notices"
-        ),
-        hide_index=True,
-        column_config={
-            "Set": st.column_config.NumberColumn(format="%d", width=50),
-            "Pairs": st.column_config.NumberColumn(format="localized"),
-            "Labelled": st.column_config.CheckboxColumn(
-                help="Whether a labeler has scored these pairs, in whole or in part."
-            ),
-            "Corpus": st.column_config.NumberColumn(
-                format="localized", help="Sentences that could be paired."
-            ),
-            "Notices": st.column_config.TextColumn(width="large"),
-        },
+def encoder_input(
+    project: Project,
+    encoders: Sequence[Run],
+    *,
+    label: str = "Bi-encoder",
+    help_text: str = "Whose cosine decides who is similar: one that you trained on gold (as in the paper), the "
+    "pretrained one (as in the official script), or any other by its hub name or folder.",
+) -> str:
+    """Choose the bi-encoder that measures similarity before the labeler does."""
+    names = {f"run:{run.id}": _encoder_label(run) for run in encoders}
+    names[BUNDLED_MODEL] = f"Pretrained {model_label(BUNDLED_MODEL)}"
+    chosen = st.selectbox(
+        label,
+        list(names),
+        format_func=lambda name: names.get(name, name),
+        accept_new_options=True,
+        help=help_text,
+        **keep(PAGE, project, "encoder", BUNDLED_MODEL),
     )
+    return (chosen or BUNDLED_MODEL).strip()
 
 
-def strategy_name(strategy: str) -> str:
-    """How a strategy is called on the screen."""
-    return "Uploaded pairs" if strategy == "uploaded" else STRATEGY_NAMES.get(strategy, strategy)
+def seed_input(project: Project) -> int:
+    """The seed of a draw."""
+    return whole(
+        "Seed", 0, 2**31 - 1, 1, "The same seed draws the same pairs.",
+        **keep(PAGE, project, "seed", 42),
+    )  # fmt: skip
 
 
-def describe(bench: Bench, chosen: CandidateSet) -> str:
-    """The strategy of a set with the parameter that matters."""
-    name = strategy_name(chosen.strategy)
-    told = from_json(SampleOptions, get_run(bench.workspace, chosen.run_id).options)
-    return name.replace("top-k", f"top-{told.top_k}")
+def _encoder_label(run: Run) -> str:
+    from augsbert_core.options import BiEncoderOptions
 
-
-def set_label(bench: Bench, chosen: CandidateSet) -> str:
-    """One line that tells a candidate set from the others."""
-    return f"Set {chosen.id} · {describe(bench, chosen)} · {chosen.n_pairs:,} pairs"
-
-
-def candidate_details(bench: Bench, sets: Sequence[CandidateSet]) -> None:
-    """Look into one set: its overlap with the others, its pairs page by page, and a way to delete it."""
-    by_id = {chosen.id: chosen for chosen in sets}
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        set_id = st.selectbox(
-            "Look into",
-            list(by_id),
-            format_func=lambda number: set_label(bench, by_id[number]),
-            key=f"{PAGE}-preview-set-{sets[0].id}",  # a new set is shown at once
-        )
-        _delete_button(bench, by_id[set_id])
-    for other, shared in candidates.shared_candidates(bench.workspace, set_id).items():
-        st.caption(
-            f"{shared:,} of its pairs ({shared / by_id[set_id].n_pairs:.0%}) are in set {other} too."
-        )
-    offset = table_pager(by_id[set_id].n_pairs, f"sample-pager-{set_id}", PREVIEW_ROWS)
-    page = candidates.candidate_page(bench.workspace, set_id, offset=offset, limit=PREVIEW_ROWS)
-    st.dataframe(
-        page,
-        hide_index=True,
-        height=min(38 + 35 * len(page), 420),
-        column_order=["sentence1", "sentence2", "rank", "sampler_score"],
-        column_config={
-            "sentence1": st.column_config.TextColumn("Sentence 1", width=280),
-            "sentence2": st.column_config.TextColumn("Sentence 2", width=280),
-            "rank": st.column_config.NumberColumn(
-                "Rank",
-                format="%d",
-                width="small",
-                help="1 is the closest neighbour of its sentence.",
-            ),
-            "sampler_score": st.column_config.NumberColumn(
-                "Sampler score",
-                format="%.2f",
-                width="small",
-                help="What the strategy scored. Not a label.",
-            ),
-        },
-    )
-
-
-def _delete_button(bench: Bench, chosen: CandidateSet) -> None:
-    with st.popover("Delete", icon=":material/delete:"):
-        st.write(f"Delete set {chosen.id} with its {chosen.n_pairs:,} candidate pairs?")
-        if st.button("Yes, delete it", key=f"delete-candidates-{chosen.id}", type="primary"):
-            with user_errors():
-                candidates.delete_candidate_set(bench.workspace, chosen.id)
-                flash(f"Candidate set {chosen.id} deleted", ":material/delete:")
-                st.rerun()
-
-
-def label_inputs(
-    bench: Bench, project: Project, sets: Sequence[CandidateSet], labelers: Sequence[Run]
-) -> LabelOptions | None:
-    """Which candidates are scored, by whom; None until a labeler is named."""
-    by_id = {chosen.id: chosen for chosen in sets}
-    names = {f"run:{run.id}": _labeler_label(run) for run in labelers}
-    left, right = st.columns(2)
-    with left:
-        set_id = st.selectbox(
-            "Candidate set",
-            list(by_id),
-            format_func=lambda number: set_label(bench, by_id[number]),
-            key=f"{PAGE}-label-set-{sets[0].id}",
-        )
-    with right:
-        labeler = st.selectbox(
-            "Labeler",
-            list(names),
-            format_func=lambda name: names.get(name, name),
-            accept_new_options=True,
-            placeholder="Type a cross-encoder's name or folder",
-            help="A cross-encoder that you trained, or any with one output: type its name on the hub, for "
-            "example cross-encoder/stsb-roberta-base, or its folder.",
-            key=f"{PAGE}-{project.id}-labeler-{labelers[0].id if labelers else 0}",
-        )
-    with left:
-        batch_size = whole(
-            "Batch size", 1, 1024, 16, "Pairs per forward pass. It changes the speed, not the scores.",
-            **keep(PAGE, project, "label-batch", 64),
-        )  # fmt: skip
-    with right:
-        device = device_input(PAGE, project)
-    if not labeler or set_id is None:
-        return None
-    return LabelOptions(
-        candidate_set_id=set_id, labeler=labeler.strip(), batch_size=batch_size, device=device
-    )
-
-
-def cost_text(bench: Bench, options: LabelOptions | None, passes: int) -> str:
-    """How long labelling will take, from this labeler's speed at its last labelling run."""
-    project_id = bench.project.id if bench.project else 0
-    for run in list_runs(bench.workspace, project_id, "label") if options else []:
-        speed = run.metrics.get("pairs_per_second")
-        if speed and options and from_json(LabelOptions, run.options).labeler == options.labeler:
-            return f"About {duration_text(passes / speed)} at {speed:,.0f} pairs per second, its speed last time."
-    return "How long that takes is known once this labeler has labelled something."
-
-
-def _labeler_label(run: Run) -> str:
+    silver = from_json(BiEncoderOptions, run.options).silver_set_id
+    data = f"gold + silver set {silver}" if silver else "gold"
     score = score_100(run)
     tail = "" if score is None else f" · dev {score:.1f}"
-    return f"Run {run.id} · {run.name}{tail}"
+    return f"Run {run.id}, trained on {data}{tail}"
 
 
-def show_notices(chosen: CandidateSet) -> None:
-    """What the sampler had to say about a set."""
-    for notice in chosen.notices:
-        st.info(as_text(notice), icon=":material/info:")
+def _bm25_inputs(project: Project) -> dict[str, Any]:
+    variant = st.selectbox(
+        "Variant",
+        list(VARIANTS),
+        format_func=VARIANTS.__getitem__,
+        help="How rare words are weighed. They differ little, except on a handful of sentences, "
+        "where only Lucene's weights stay positive.",
+        **keep(PAGE, project, "variant", "okapi"),
+    )
+    with st.popover("k1 and b", icon=":material/tune:"):
+        st.caption("Empty fields take the variant's own values.")
+        k1 = st.number_input(
+            "k1", 0.0, 10.0, value=None, step=0.1, placeholder="the variant's",
+            help="How much a repeated word adds: 0 counts presence only; usual values are 1.2 to 2.",
+            **keep(PAGE, project, "k1", None),
+        )  # fmt: skip
+        b = st.number_input(
+            "b", 0.0, 1.0, value=None, step=0.05, placeholder="the variant's",
+            help="How much long sentences are marked down: 0 not at all, 1 in proportion to their length.",
+            **keep(PAGE, project, "b", None),
+        )  # fmt: skip
+    return {"variant": variant, "k1": k1, "b": b}
+
+
+def _stop_words_input(project: Project) -> str:
+    return st.selectbox(
+        "Stop words",
+        list(STOP_WORDS),
+        format_func=STOP_WORDS.__getitem__,
+        help="BM25 already gives frequent words little weight. Scripts without spaces are cut into "
+        "character bigrams automatically.",
+        **keep(PAGE, project, "stop_words", "none"),
+    )
+
+
+def _search_input(project: Project) -> str:
+    return st.selectbox(
+        "Search",
+        list(SEARCHES),
+        format_func=SEARCHES.__getitem__,
+        help="Exact compares every sentence with every other: seconds for ten thousand. Approximate needs the "
+        "extra “ann” and says how many of the exact neighbours it found. Automatic is exact up to 200,000 sentences.",
+        **keep(PAGE, project, "search", "auto"),
+    )
+
+
+def expected_pairs(options: SampleOptions, corpus_size: int) -> int:
+    """How many candidates there can be at most: a pair found from both sides counts once."""
+    most = corpus_size * (corpus_size - 1) // 2
+    if options.strategy in HAS_TOP_K:
+        per_sentence = min(options.top_k, max(corpus_size - 1, 0))
+        searches = 2 if options.strategy == "bm25+semantic" else 1
+        return min(most, searches * corpus_size * per_sentence)
+    return min(most, options.n_pairs) if options.n_pairs else most
+
+
+def size_panel(
+    options: SampleOptions | StratifiedOptions | None,
+    corpus_size: Callable[[bool], int],
+    pairs_per_second: float | None,
+) -> None:
+    """What the strategy has to choose from, and what it can come to.
+
+    corpus_size: asked (use_unlabelled). pairs_per_second: the newest labeler's on this machine, if known.
+    """
+    size = corpus_size(options.use_unlabelled if options else False)
+    st.metric(
+        "Sentences to pair",
+        f"{size:,}",
+        help="Training sentences, and unlabelled ones if chosen. Sentences of dev and test never take part.",
+    )
+    most = options.max_passes if isinstance(options, StratifiedOptions) else None
+    if isinstance(options, SampleOptions):
+        most = expected_pairs(options, size)
+        st.metric(
+            "Pairs at most",
+            f"{most:,}",
+            help="Gold pairs are left out, and a pair that is found from both sides counts once.",
+        )
+    elif options:
+        st.metric(
+            "Passes at most",
+            f"{most:,}" if most else "no limit",
+            help="Pairs that the labeler scores. Stratified KDE learns on the way how many it needs; set a limit "
+            "if time is short.",
+        )
+    if most and pairs_per_second:
+        st.metric(
+            "Labelling at most",
+            duration_text(most / pairs_per_second),
+            help=f"At {pairs_per_second:,.0f} pairs per second, which your newest labeler reached on this device.",
+        )

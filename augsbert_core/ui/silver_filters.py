@@ -5,9 +5,11 @@ from collections.abc import Sequence
 import streamlit as st
 
 from augsbert_core.pairs import ScoreRange
+from augsbert_core.sampling import STRATEGY_NAMES
 from augsbert_core.storage.records import Project, SilverSet
-from augsbert_core.storage.silver import SORTS, STATUSES, SilverFilter
-from augsbert_core.ui.sampling_forms import strategy_name
+from augsbert_core.storage.silver_bins import STATUSES
+from augsbert_core.storage.silver_filters import SilverFilter
+from augsbert_core.storage.silver_pages import SORTS
 
 STATUS_ICONS = {
     "unreviewed": ":material/radio_button_unchecked:",
@@ -18,14 +20,41 @@ STATUS_ICONS = {
 }
 
 
+RULE_NAMES = {"kde": "by KDE", "classification": "by class", "top-k": "by rank"}
+
+
+def strategy_name(strategy: str) -> str:
+    """How a strategy is called on the screen."""
+    return "Uploaded pairs" if strategy == "uploaded" else STRATEGY_NAMES.get(strategy, strategy)
+
+
 def set_title(found: SilverSet) -> str:
     """One line that tells a silver set from the others."""
     state = "" if found.is_complete else f" of {found.n_candidates:,}, incomplete"
-    name = strategy_name(found.strategy)
-    labeler = found.labeler.replace("run:", "run ")
-    return (
-        f"Silver set {found.id} · {name} · {found.n_pairs:,} pairs{state} · labelled by {labeler}"
+    origin = (
+        f"labelled by {found.labeler.replace('run:', 'run ')}"
+        if found.rule is None
+        else kept_from(found)
     )
+    name = strategy_name(found.strategy)
+    return f"Silver set {found.id} · {name} · {found.n_pairs:,} pairs{state} · {origin}"
+
+
+def short_title(found: SilverSet) -> str:
+    """A silver set in a legend or a list: number, strategy, and the rule it was kept by."""
+    rule = "" if found.rule is None else f", kept {RULE_NAMES.get(found.rule, found.rule)}"
+    return f"Silver set {found.id} ({strategy_name(found.strategy)}{rule})"
+
+
+def kept_from(found: SilverSet) -> str:
+    """Where a kept set comes from; its pool may have been deleted since."""
+    pool = "a deleted set" if found.pool_set_id is None else f"set {found.pool_set_id}"
+    return f"kept {RULE_NAMES.get(found.rule or '', found.rule)} from {pool}"
+
+
+def set_key(sets: Sequence[SilverSet]) -> str:
+    """The state key of the open set; another one as soon as a set is new, which is then open."""
+    return f"silver-set-{sets[0].id}"
 
 
 def choose_set(sets: Sequence[SilverSet]) -> SilverSet:
@@ -35,9 +64,34 @@ def choose_set(sets: Sequence[SilverSet]) -> SilverSet:
         "Silver set",
         list(by_id),
         format_func=lambda number: set_title(by_id[number]),
-        key=f"silver-set-{sets[0].id}",
+        key=set_key(sets),
     )
     return by_id[set_id]
+
+
+VIEWS = {
+    "densities": ":material/area_chart: Densities",
+    "keep": ":material/filter_alt: Keep (KDE)",
+    "top-k": ":material/format_list_numbered: Top-k",
+    "strategies": ":material/table_chart: Strategies",
+}
+
+
+def choose_view(project: Project) -> str:
+    """Which part of the lab is open; only that one is computed."""
+    key = f"silver-view-{project.id}"
+    st.session_state.setdefault(key, "densities")
+    chosen = st.segmented_control(
+        "View",
+        list(VIEWS),
+        format_func=VIEWS.__getitem__,
+        required=True,
+        key=key,
+        persist_state="session",
+        label_visibility="collapsed",
+        width="stretch",
+    )
+    return chosen or "densities"
 
 
 def range_key(set_id: int) -> str:

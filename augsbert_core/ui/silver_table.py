@@ -13,11 +13,11 @@ import streamlit as st
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.pairs import ScoreRange
-from augsbert_core.storage import silver
+from augsbert_core.storage import reviews, silver_bins, silver_pages, silver_sets
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.exports import to_csv
 from augsbert_core.storage.records import Project
-from augsbert_core.storage.silver import SilverFilter
+from augsbert_core.storage.silver_filters import SilverFilter
 from augsbert_core.ui.widgets import as_text, table_pager, user_errors
 
 REVIEWER = "reviewer"
@@ -28,6 +28,8 @@ VIEW = "silver-view"
 NOTICE = "silver-notice"
 
 ROW_COLUMNS = ["sentence1", "sentence2", "shown", "status", "labeler", "rank"]
+UNION_RANKS = ["bm25_rank", "semantic_rank"]
+"""Both ranks of a pair, for sets that two samplers have found."""
 
 
 class Refused(str):
@@ -86,7 +88,7 @@ def review_table(
     workspace: Workspace, project: Project, set_id: int, chosen: SilverFilter, sort: str
 ) -> None:
     """One page of silver pairs; scores and statuses can be edited, and each edit is saved at once."""
-    total = silver.count_silver(workspace, set_id, chosen)
+    total = silver_pages.count_silver(workspace, set_id, chosen)
     if not total:
         st.info("No pair passes these filters. Widen the score range or clear the text.")
         return
@@ -99,8 +101,8 @@ def review_table(
         hide_index=True,
         height=min(40 + ROW_PIXELS * len(view.frame), 600),
         row_height=ROW_PIXELS,
-        disabled=["sentence1", "sentence2", "labeler", "rank"],
-        column_order=ROW_COLUMNS,
+        disabled=["sentence1", "sentence2", "labeler", "rank", *UNION_RANKS],
+        column_order=_order(view.frame),
         column_config=_columns(project.score_range),
         on_change=save_edits,
         args=(workspace, project.score_range, key),
@@ -119,7 +121,7 @@ def _view(
     signature = (str(workspace.home), set_id, chosen, sort, offset)
     view: View | None = st.session_state.get(VIEW)
     if view is None or view.signature != signature:
-        page = silver.silver_page(
+        page = silver_pages.silver_page(
             workspace, set_id, chosen, sort=sort, offset=offset, limit=PAGE_ROWS
         )
         version = st.session_state.get("silver-version", 0) + 1
@@ -134,8 +136,17 @@ def _frame(page: pd.DataFrame, scale: ScoreRange) -> pd.DataFrame:
         shown=[score_cell(scale.to_raw(score)) for score in page["final_score"]],
         labeler=[round(scale.to_raw(score), 4) for score in page["score"]],
         rank=page["rank"].astype("Int64"),
+        bm25_rank=page["bm25_rank"].astype("Int64"),
+        semantic_rank=page["semantic_rank"].astype("Int64"),
     )
-    return frame.set_index("id")[ROW_COLUMNS]
+    return frame.set_index("id")[[*ROW_COLUMNS, *UNION_RANKS]]
+
+
+def _order(frame: pd.DataFrame) -> list[str]:
+    """The columns on the screen; the ranks by each sampler in place of the better one, where there are any."""
+    if frame[UNION_RANKS].notna().any(axis=None):
+        return [*ROW_COLUMNS[:-1], *UNION_RANKS]
+    return ROW_COLUMNS
 
 
 def score_cell(raw: float) -> str:
@@ -173,7 +184,7 @@ def _save_one(
     workspace: Workspace, scale: ScoreRange, view: View, pair_id: int, changed: dict[str, Any]
 ) -> None:
     decision = decide(changed, *view.state[pair_id], scale)
-    silver.review_silver_pair(
+    reviews.review_silver_pair(
         workspace,
         pair_id,
         correction=decision.correction,
@@ -206,7 +217,7 @@ def reload_view() -> None:
 def undo(workspace: Workspace, set_id: int) -> None:
     """Take back the last decision in this set; for the callback of a button."""
     try:
-        done = silver.undo_last_review(workspace, set_id, REVIEWER)
+        done = reviews.undo_last_review(workspace, set_id, REVIEWER)
         st.session_state[NOTICE] = done or "There is nothing to undo in this set."
     except WorkbenchError as error:
         st.session_state[NOTICE] = Refused(str(error))
@@ -225,7 +236,7 @@ def _columns(scale: ScoreRange) -> dict[str, Any]:
         ),
         "status": st.column_config.SelectboxColumn(
             "Status",
-            options=list(silver.STATUSES),
+            options=list(silver_bins.STATUSES),
             width=105,
             help="Rejected pairs are left out of training. Unreviewed goes back to the labeler's score.",
         ),
@@ -233,6 +244,18 @@ def _columns(scale: ScoreRange) -> dict[str, Any]:
             "Labeler", format="%.2f", width=75, help="What the labeler said."
         ),
         "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
+        "bm25_rank": st.column_config.NumberColumn(
+            "BM25",
+            format="%d",
+            width=50,
+            help="Rank by BM25; empty where it did not find the pair.",
+        ),
+        "semantic_rank": st.column_config.NumberColumn(
+            "Sem.",
+            format="%d",
+            width=50,
+            help="Rank by semantic search; empty where it did not find the pair.",
+        ),
     }
 
 
@@ -241,7 +264,7 @@ def export_set(workspace: Workspace, set_id: int, scale: ScoreRange) -> bytes:
     header = ("sentence1", "sentence2", "score", "labeler_score", "status", "rank")
     rows = (
         (first, second, scale.to_raw(final), scale.to_raw(score), status, rank)
-        for first, second, final, score, status, rank in silver.silver_rows(workspace, set_id)
+        for first, second, final, score, status, rank in silver_sets.silver_rows(workspace, set_id)
     )
     return to_csv(header, rows)
 
@@ -265,6 +288,6 @@ def delete_set_button(workspace: Workspace, set_id: int, n_pairs: int) -> None:
         st.write(f"Delete silver set {set_id} with its {n_pairs:,} labels and all corrections?")
         if st.button("Yes, delete it", key=f"delete-silver-{set_id}", type="primary"):
             with user_errors():
-                silver.delete_silver_set(workspace, set_id)
+                silver_sets.delete_silver_set(workspace, set_id)
                 reload_view()
                 st.rerun()

@@ -5,7 +5,8 @@ import streamlit as st
 from augsbert_core.options import BiEncoderOptions, from_json
 from augsbert_core.storage.records import Project
 from augsbert_core.storage.runs import list_runs
-from augsbert_core.storage.silver import list_silver_sets, silver_status_counts
+from augsbert_core.storage.silver_bins import silver_status_counts
+from augsbert_core.storage.silver_sets import list_silver_sets
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.recipes import base_input, common_inputs, keep, optimiser_steps
 from augsbert_core.ui.silver_filters import set_title
