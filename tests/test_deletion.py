@@ -1,6 +1,7 @@
 """Large things go in two moves: out of sight at once, removed bit by bit."""
 
 import threading
+from dataclasses import dataclass
 
 import pytest
 
@@ -15,6 +16,7 @@ from augsbert_core.storage import (
 )
 from augsbert_core.storage.database import Workspace, reading
 from augsbert_core.storage.records import Project
+from augsbert_core.storage.reviews import review_silver_pair
 from tests.silver_pairs import (
     all_pairs,
     candidate_set,
@@ -69,7 +71,7 @@ def test_the_rest_is_removed_in_the_background(workspace: Workspace, labelled: i
     deletion.sweep_in_background(workspace)
     deletion.sweep_in_background(workspace)
     for thread in threading.enumerate():
-        if thread is not threading.current_thread() and thread.daemon:
+        if thread.name == "sweep":
             thread.join(20)
     assert all_pairs(workspace, labelled) == []
 
@@ -113,3 +115,112 @@ def test_removing_a_job_that_was_half_labelled_hides_its_pairs(
     with pytest.raises(WorkbenchError):
         runs.get_run(workspace, run_id)
     assert candidates.get_candidate_set(workspace, chosen).n_pairs == 60
+
+
+@dataclass(frozen=True)
+class Stratified:
+    """What a run of sample-stratified leaves: candidates and a pool of its own, and what others made of it."""
+
+    run_id: int
+    job_id: int
+    chosen: int
+    pool: int
+    kept: int
+    others: int
+
+
+@pytest.fixture
+def stratified(workspace: Workspace, project: Project) -> Stratified:
+    chosen = candidate_set(workspace, project, corpus(workspace, project, 20), 60)
+    run_id = candidates.get_candidate_set(workspace, chosen).run_id
+    job_id = queue.add_job(workspace, project.id, run_id, "sample-stratified", "cpu")
+    pool = silver_sets.open_silver_set(
+        workspace,
+        project.id,
+        run_id,
+        candidate_set_id=chosen,
+        labeler="run:1",
+        labeler_run_id=None,
+    )
+    label(workspace, pool, [number / 64 for number in range(60)])
+    kept = kept_of(
+        workspace, project, pool, [pair["id"] for pair in all_pairs(workspace, pool)[:9]]
+    )
+    others = silver_set(workspace, project, chosen, "model:other")
+    label(workspace, others, [0.25] * 60)
+    first = all_pairs(workspace, others)[0]["id"]
+    review_silver_pair(workspace, first, correction=0.75, status="corrected", actor="ann")
+    return Stratified(run_id, job_id, chosen, pool, kept, others)
+
+
+def sizes(workspace: Workspace, project: Project) -> dict[int, int]:
+    return {
+        found.id: len(all_pairs(workspace, found.id))
+        for found in silver_sets.list_silver_sets(workspace, project.id)
+    }
+
+
+@pytest.mark.parametrize("gone", ["pool", "kept", "others"])
+def test_of_several_sets_on_the_same_candidates_only_the_deleted_one_goes(
+    workspace: Workspace, project: Project, stratified: Stratified, gone: str
+) -> None:
+    queue.finish_job(workspace, stratified.job_id, "done", message="")
+    expected = {stratified.pool: 60, stratified.kept: 9, stratified.others: 60}
+    deleted = getattr(stratified, gone)
+    del expected[deleted]
+    silver_sets.delete_silver_set(workspace, deleted)
+    assert deletion.sweep(workspace)
+    assert sizes(workspace, project) == expected
+    assert all_pairs(workspace, deleted) == []
+    assert stored_bins(workspace) == recounted(workspace)
+    assert candidates.get_candidate_set(workspace, stratified.chosen).n_pairs == 60
+    runs.get_run(workspace, stratified.run_id)
+    if gone != "others":
+        assert all_pairs(workspace, stratified.others)[0]["correction"] == 0.75
+
+
+def test_the_run_goes_with_the_last_of_its_sets(
+    workspace: Workspace, project: Project, stratified: Stratified
+) -> None:
+    queue.finish_job(workspace, stratified.job_id, "done", message="")
+    for set_id in (stratified.pool, stratified.kept, stratified.others):
+        silver_sets.delete_silver_set(workspace, set_id)
+    candidates.delete_candidate_set(workspace, stratified.chosen)
+    assert deletion.sweep(workspace)
+    left = runs.list_runs(workspace, project.id, state=None)
+    assert {run.step for run in left} == {"import"}
+
+
+@pytest.mark.parametrize("user", ["kept", "others"])
+def test_removing_a_job_leaves_the_sets_that_others_have_built_upon(
+    workspace: Workspace, project: Project, stratified: Stratified, user: str
+) -> None:
+    queue.finish_job(workspace, stratified.job_id, "failed", message="")
+    silver_sets.delete_silver_set(
+        workspace, stratified.others if user == "kept" else stratified.kept
+    )
+    before = sizes(workspace, project)
+    assert queue.delete_job(workspace, stratified.job_id) == stratified.run_id
+    assert deletion.sweep(workspace)
+    assert queue.list_jobs(workspace, project.id) == []
+    assert sizes(workspace, project) == before
+    assert candidates.get_candidate_set(workspace, stratified.chosen).n_pairs == 60
+
+
+def test_removing_a_job_takes_candidates_that_nobody_else_uses(
+    workspace: Workspace, project: Project, stratified: Stratified
+) -> None:
+    queue.finish_job(workspace, stratified.job_id, "failed", message="")
+    silver_sets.delete_silver_set(workspace, stratified.kept)
+    silver_sets.delete_silver_set(workspace, stratified.others)
+    waiting = runs.add_run(workspace, project.id, "label", "l", "{}", 1)
+    other_job = queue.add_job(workspace, project.id, waiting, "label", "cpu")
+    with pytest.raises(WorkbenchError, match=f"Job {other_job} .* not done"):
+        queue.delete_job(workspace, stratified.job_id)  # it may be about to label them
+
+    queue.finish_job(workspace, other_job, "cancelled", message="")
+    queue.delete_job(workspace, stratified.job_id)
+    assert deletion.sweep(workspace)
+    assert sizes(workspace, project) == {}
+    with pytest.raises(WorkbenchError):
+        runs.get_run(workspace, stratified.run_id)

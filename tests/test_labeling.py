@@ -92,6 +92,18 @@ def test_no_pairs_give_no_batches(labeler):
     assert list(label_batches(labeler, [], [])) == []
 
 
+@pytest.mark.parametrize("weight", [float("nan"), float("inf")])
+def test_a_labeler_with_damaged_weights_is_refused(tmp_path, weight):
+    import torch
+
+    damaged = load_labeler(tiny_cross_encoder(tmp_path), "cpu")
+    with torch.no_grad():
+        damaged.model[0].model.classifier.weight.fill_(weight)
+    texts = tiny_texts(5, 6)
+    with pytest.raises(WorkbenchError, match=r"labeler .* no finite numbers.* train it again"):
+        list(label_batches(damaged, texts, texts))
+
+
 def test_a_bare_transformer_is_no_labeler(tmp_path):
     with pytest.raises(WorkbenchError, match="no trained head"):
         load_labeler(tiny_bert(tmp_path), "cpu")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from augsbert_core.errors import WorkbenchError
 from augsbert_core.models.catalog import load_cross_encoder
 from augsbert_core.models.inference import run_rows, sigmoid
 from augsbert_core.models.tokens import tokenize_rows
@@ -48,7 +49,7 @@ def label_batches(
     a CUDA card the model computes in float16, whose scores differ by less than 0.01 from float32's.
     Yields (positions in the input, raw logits, scores in [0, 1]): int64 and two float32 arrays. The
     sigmoid is taken once, in float32, whatever activation the model was saved with.
-    Raises Stopped between batches.
+    Raises Stopped between batches, and WorkbenchError when a logit is not a finite number.
     """
     characters = np.array([len(a) + len(b) for a, b in zip(sentences1, sentences2, strict=True)])
     order = np.argsort(-characters, kind="stable")
@@ -60,6 +61,11 @@ def label_batches(
             labeler.model, rows, "scores", batch_size=batch_size, half=True, should_stop=should_stop
         ):
             logits = values.reshape(-1)
+            if not np.isfinite(logits).all():
+                raise WorkbenchError(
+                    f"The labeler {labeler.location} gives scores that are no finite numbers, so its "
+                    "weights are damaged: choose another labeler or train it again."
+                )
             yield chunk[places], logits, sigmoid(logits)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from augsbert_core.options import SampleOptions
 from augsbert_core.progress import Report, ShouldStop, never, silent, stop_if
 from augsbert_core.sampling.bm25_index import VARIANTS, Bm25Index, build_index
-from augsbert_core.sampling.bm25_kernel import SCORE_TOLERANCE, compiled_best_matches
+from augsbert_core.sampling.bm25_kernel import SCORE_TOLERANCE, compiled_for
 from augsbert_core.sampling.corpus import Candidates, Corpus, gather_neighbours
 from augsbert_core.sampling.neighbours import (
     Neighbours,
@@ -103,9 +103,9 @@ def neighbours(
         barred,
         hit,
     )
-    find = compiled_best_matches()
     rows = max(1, min(_QUERIES_PER_BLOCK, _CELLS_PER_BLOCK // top_k))
     blocks = [(start, min(start + rows, index.n)) for start in range(0, index.n, rows)]
+    find = compiled_for([*blocks[0], *fixed])
     parts = []
     for start, stop, found in _in_threads(lambda block: find(*block, *fixed), blocks):
         stop_if(should_stop)

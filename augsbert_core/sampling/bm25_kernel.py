@@ -1,13 +1,14 @@
 """The loop of the BM25 search, compiled by numba at its first use.
 
-The functions are plain Python, so that importing this module costs nothing; `compiled_best_matches`
-hands out the machine code. A query adds up its words one after the other, the rarest first. As soon as
+The functions are plain Python, so that importing this module costs nothing; `compiled_for` hands out the
+machine code. A query adds up its words one after the other, the rarest first. As soon as
 the words that are left could not lift a sentence without any of the words so far into the top k (the
 idea of MaxScore, Turtle and Flood 1995), no sentence is added any more: those that can still win are
 scored to the end from their own side. The long lists of sentences with a frequent word stay unread.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -27,7 +28,7 @@ _POSTINGS_PER_ROW = 50
 
 @cache
 def compiled_best_matches() -> Callable[..., Any]:
-    """`best_matches` as machine code, kept on disk between processes where that is possible."""
+    """`best_matches` to be compiled, kept on disk between processes where that is possible."""
     import numba
     from numba.extending import register_jitable
 
@@ -46,7 +47,33 @@ def compiled_best_matches() -> Callable[..., Any]:
     try:
         return numba.njit(best_matches, cache=True, nogil=True)
     except RuntimeError:  # numba found no folder that it may write its cache to
-        return numba.njit(best_matches, nogil=True)
+        return _compiled_without_cache()
+
+
+@cache
+def _compiled_without_cache() -> Callable[..., Any]:
+    import numba
+
+    return numba.njit(best_matches, nogil=True)
+
+
+def compiled_for(arguments: Sequence[Any]) -> Callable[..., Any]:
+    """`best_matches` as machine code for arguments of these types; a damaged cache is written anew."""
+    import numba
+
+    types = tuple(numba.typeof(argument) for argument in arguments)
+    find: Any = compiled_best_matches()
+    # What a file cut short makes of reading it can be any error. One of the compiler's own comes again.
+    with suppress(Exception):
+        find.compile(types)
+        return find
+    with suppress(Exception):
+        find._cache.flush()
+        find.compile(types)
+        return find
+    find = _compiled_without_cache()
+    find.compile(types)
+    return find
 
 
 def best_matches(

@@ -5,11 +5,22 @@ from augsbert_core.storage import runs
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Project
 
+MOST_DIGITS = 18
+"""No run has a longer number; SQLite holds none above 2⁶³ − 1."""
+
 
 def run_number(target: str) -> int | None:
-    """The run id in "run:ID", None for anything else."""
-    kind, colon, number = target.partition(":")
-    return int(number) if kind == "run" and colon and number.isdigit() else None
+    """The run id in "run:ID", None for anything else. WorkbenchError: no run can have this number."""
+    kind, _, number = target.partition(":")
+    if kind != "run" or not (number.isascii() and number.isdigit()):
+        return None
+    digits = number.lstrip("0") or "0"
+    if len(digits) > MOST_DIGITS:
+        raise WorkbenchError(
+            f"There is no run {digits[:MOST_DIGITS]}…, a number of {len(digits)} digits. "
+            "`augsbert jobs` lists the runs there are."
+        )
+    return int(digits)
 
 
 def run_model(

@@ -97,7 +97,8 @@ def _remove_some(db: Database, n_rows: int) -> bool:
             n_rows -= _remove_pairs(db, pairs, f"{sets}_id", set_id, n_rows)
             if n_rows <= 0:
                 return False
-            db.execute("DELETE FROM run WHERE id = ?", [run_id])
+            db.execute(f"DELETE FROM {sets} WHERE id = ?", [set_id])
+            remove_unused_run(db, run_id)
     for (project_id,) in db.execute("SELECT id FROM project WHERE deleting ORDER BY id").fetchall():
         for table in ("gold_pair", "sentence"):
             n_rows -= db.execute(
@@ -127,6 +128,19 @@ def _remove_pairs(db: Database, table: str, owner: str, set_id: int, n_rows: int
     ).rowcount
 
 
+# A run may own both candidates and silver (sample-stratified), and with a run all that it owns would go.
+UNUSED_RUN_SQL = """
+DELETE FROM run WHERE id = :run AND NOT EXISTS (SELECT 1 FROM silver_set WHERE run_id = :run)
+  AND NOT EXISTS (SELECT 1 FROM candidate_set WHERE run_id = :run)
+  AND NOT EXISTS (SELECT 1 FROM job WHERE run_id = :run)
+"""
+
+
+def remove_unused_run(db: Database, run_id: int) -> None:
+    """Remove a run, unless it still owns a set (marked ones count) or a job."""
+    db.execute(UNUSED_RUN_SQL, {"run": run_id})
+
+
 _sweeping = threading.Lock()
 
 
@@ -136,7 +150,9 @@ def sweep_in_background(workspace: Workspace) -> None:
     It may die with the process: what is left stays marked.
     """
     if _is_pending(workspace) and _sweeping.acquire(blocking=False):
-        threading.Thread(target=_sweep_and_release, args=(workspace,), daemon=True).start()
+        threading.Thread(
+            target=_sweep_and_release, args=(workspace,), name="sweep", daemon=True
+        ).start()
 
 
 def _sweep_and_release(workspace: Workspace) -> None:

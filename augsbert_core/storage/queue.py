@@ -231,29 +231,38 @@ def same_active_job(workspace: Workspace, project_id: int, step: str, options: s
     return record(Job, row) if row else None
 
 
+BUILT_UPON_SQL = """
+SELECT EXISTS (SELECT 1 FROM silver_set WHERE run_id <> :run AND NOT deleting AND (
+  candidate_set_id IN (SELECT id FROM candidate_set WHERE run_id = :run)
+  OR pool_set_id IN (SELECT id FROM silver_set WHERE run_id = :run)))
+"""
+
+
 def delete_job(workspace: Workspace, job_id: int) -> int | None:
-    """Remove a job that has ended without a result, with its run; returns the run's id, None if refused."""
+    """Remove a job that has ended without a result, with its run; returns the run's id, None if refused.
+
+    When other runs have labelled its candidates or kept some of its silver pairs, only the job goes: the
+    run's sets stay and can be deleted by themselves. WorkbenchError: candidates would go that a job at
+    work may be about to read.
+    """
     with writing(workspace) as db:
         row = db.execute(
-            "SELECT run_id FROM job WHERE id = ? AND state IN ('interrupted', 'failed', 'cancelled')",
+            "SELECT run_id, project_id FROM job WHERE id = ?"
+            " AND state IN ('interrupted', 'failed', 'cancelled')",
             [job_id],
         ).fetchone()
         if row is None:
             return None
-        run_id = int(row[0])
-        deletion.hide_silver_sets(db, "run_id = ?", [run_id])
-        deletion.hide_candidate_sets(db, "run_id = ?", [run_id])
-        db.execute(WITHOUT_PAIRS_SQL, {"run": run_id})
+        run_id = int(row["run_id"])
+        if not db.execute(BUILT_UPON_SQL, {"run": run_id}).fetchone()[0]:
+            if db.execute("SELECT 1 FROM candidate_set WHERE run_id = ?", [run_id]).fetchone():
+                refuse_while_at_work(db, row["project_id"], "remove the job with its candidates")
+            deletion.hide_silver_sets(db, "run_id = ?", [run_id])
+            deletion.hide_candidate_sets(db, "run_id = ?", [run_id])
         db.execute("DELETE FROM job WHERE id = ?", [job_id])
+        deletion.remove_unused_run(db, run_id)  # one with sets goes when they are swept
     deletion.sweep(workspace, deletion.AT_ONCE_SECONDS)
     return run_id
-
-
-# A run with pairs goes when `deletion.sweep` has removed them.
-WITHOUT_PAIRS_SQL = """
-DELETE FROM run WHERE id = :run AND NOT EXISTS (SELECT 1 FROM silver_set WHERE run_id = :run)
-  AND NOT EXISTS (SELECT 1 FROM candidate_set WHERE run_id = :run)
-"""
 
 
 def _set_run_state(db: Database, job_id: int, state: str) -> None:

@@ -101,7 +101,8 @@ class SilverSet:
 
     n_pairs: scored (or kept) so far; n_candidates: candidates in all. pool_set_id, rule: the silver set that
     the pairs were kept from, and how; None for a labelling run. n_passes: cross-encoder passes that the set
-    rests on, those for pairs that were not kept included. revision: grows with every change.
+    rests on, those for pairs that were not kept included. revision: grows with every change. sampled_with, made_with:
+    options of the runs that sampled the candidates and made the set, as JSON.
     """
 
     id: int
@@ -119,10 +120,18 @@ class SilverSet:
     rule: str | None = None
     n_passes: int | None = None
     revision: int = 0
+    sampled_with: str = "{}"
+    made_with: str = "{}"
 
     @property
     def is_complete(self) -> bool:
-        return self.state == "done"
+        """Every candidate is scored and no job is at it, even if its run ended badly afterwards.
+
+        A stratified pool has all scores between its rounds too, so while its run is started it is not.
+        """
+        if self.state == "done" or self.rule is not None:
+            return self.state == "done"
+        return self.state != "started" and self.n_pairs >= self.n_candidates > 0
 
     @property
     def passes(self) -> int:

@@ -18,10 +18,12 @@ SilverRow = tuple[int, int, int | None, float | None, float, float]
 """sentence1_id, sentence2_id, rank, sampler_score, score in [0, 1], raw_score"""
 
 SET_SQL = """
-SELECT silver_set.*, candidate_set.strategy, candidate_set.n_pairs AS n_candidates, run.state
+SELECT silver_set.*, candidate_set.strategy, candidate_set.n_pairs AS n_candidates, run.state,
+  sampling.options AS sampled_with, run.options AS made_with
 FROM silver_set
 JOIN candidate_set ON candidate_set.id = candidate_set_id
 JOIN run ON run.id = silver_set.run_id
+JOIN run AS sampling ON sampling.id = candidate_set.run_id
 WHERE NOT silver_set.deleting
 """
 
