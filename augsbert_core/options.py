@@ -111,8 +111,9 @@ class StratifiedOptions:
     """How a pool is scored that already follows the gold density (stratified KDE).
 
     n_keep: how many silver pairs are wanted in the end. encoder: the bi-encoder whose cosine is the proxy.
-    max_passes: never score more pairs than this. pilot: pairs in the first round. rounds: how often the
-    estimate is updated after it. c: as in `KeepOptions`.
+    max_passes: never score more pairs than this; None takes ten times n_keep / c, within bounds that
+    `steps.stratified_limits` states. pilot: pairs in the first round, at most half of n_keep. rounds: how often
+    the estimate is updated after it. c: as in `KeepOptions`, from 0.001.
     """
 
     labeler: str

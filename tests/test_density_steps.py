@@ -17,9 +17,9 @@ from augsbert_core.options import (
     SampleOptions,
 )
 from augsbert_core.pairs import pair_codes
-from augsbert_core.steps.keep import plan_keep
+from augsbert_core.steps.keep import divergence, plan_keep, score_density
 from augsbert_core.steps.sample_project import open_sample_project
-from augsbert_core.storage import candidates, gold, silver_sets
+from augsbert_core.storage import candidates, gold, runs, silver_sets
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.known_scores import count_known_scores
 from augsbert_core.storage.records import Project
@@ -96,7 +96,9 @@ def test_pairs_of_a_silver_set_are_left_out_when_asked(loop: Loop) -> None:
     known = loop("label", LabelOptions(first["candidate_set_id"], labeler))["silver_set_id"]
     more = loop("sample", SampleOptions(top_k=2, exclude_silver_sets=(known,)))
     assert not candidates.shared_candidates(loop.workspace, more["candidate_set_id"])
-    with pytest.raises(WorkbenchError, match="There is no silver set 999"):
+    with pytest.raises(
+        WorkbenchError, match="Silver set 999, whose pairs should be left out, does not"
+    ):
         loop("sample", SampleOptions(exclude_silver_sets=(999,)))
 
 
@@ -175,6 +177,48 @@ def test_ranks_cut_a_set_down_to_a_smaller_top_k(loop: Loop) -> None:
     assert kept["n_kept"] == smaller["n_candidates"]
     with pytest.raises(WorkbenchError, match="largest rank"):
         loop("keep", KeepOptions(labelled["silver_set_id"], rule="top-k"))
+
+
+def test_what_a_rule_lacks_is_said_before_a_job_is_queued(loop: Loop) -> None:
+    chosen = loop("sample", SampleOptions(strategy="kde", n_pairs=50))
+    other = tiny_cross_encoder(loop.folder / "other")  # no run of the project: no threshold
+    pool_id = loop("label", LabelOptions(chosen["candidate_set_id"], other))["silver_set_id"]
+    before = len(runs.list_runs(loop.workspace, loop.project.id, state=None))
+    for options, message in (
+        (KeepOptions(pool_id, c=0.0), "c is 0"),
+        (KeepOptions(pool_id, c=2.0), "c is 2"),
+        (KeepOptions(pool_id, rule="best"), "no rule 'best'"),
+        (KeepOptions(pool_id, rule="classification"), "no decision threshold"),
+        (KeepOptions(pool_id, rule="top-k"), "largest rank"),
+        (KeepOptions(pool_id, rule="top-k", max_rank=0), "largest rank"),
+        (
+            KeepOptions(pool_id, rule="top-k", max_rank=3),
+            f"Silver set {pool_id} has no ranks: only BM25 and semantic sampling order neighbours",
+        ),
+    ):
+        with pytest.raises(WorkbenchError, match=message):
+            jobs.enqueue(loop.workspace, loop.project.id, "keep", options)
+    assert len(runs.list_runs(loop.workspace, loop.project.id, state=None)) == before
+
+
+@pytest.mark.parametrize("rule", ["robust", "scott"])
+def test_the_realised_kl_scatters_around_the_expected_one(rule: str) -> None:
+    """A bandwidth by rule for the few kept pairs would put all ten seeds on one side of it."""
+    rng = np.random.default_rng(0)
+    gold_scores, pool = rng.beta(2, 2, 3000), pool_of(rng.beta(1.2, 5, 40_000).tolist())
+    kls, expected, own = [], [], []
+    for seed in range(10):
+        told = KeepOptions(1, c=1.0, seed=seed, bandwidth_rule=rule)
+        plan = plan_keep(gold_scores, pool, told)
+        assert plan.kl is not None
+        assert plan.expected is not None
+        kls.append(plan.kl)
+        expected.append(plan.expected.kl)
+        alone = score_density(pool.scores[plan.mask], told, plan.grid)
+        own.append(divergence(plan.gold, alone, plan.grid) or 0.0)
+    assert min(kls) < expected[0] < max(kls)
+    assert max(own) < expected[0]
+    assert np.mean(kls) == pytest.approx(expected[0], abs=np.std(kls))
 
 
 def pool_of(scores: list[float]) -> SilverScores:

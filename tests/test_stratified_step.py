@@ -12,15 +12,25 @@ import numpy as np
 import pytest
 
 from augsbert_core import jobs
+from augsbert_core.cli.silver import kept_line
 from augsbert_core.errors import Stopped, WorkbenchError
-from augsbert_core.options import ImportOptions, KeepOptions, StratifiedOptions, from_json, to_json
+from augsbert_core.options import (
+    ImportOptions,
+    KeepOptions,
+    LabelOptions,
+    SampleOptions,
+    StratifiedOptions,
+    from_json,
+    to_json,
+)
 from augsbert_core.pairs import pair_codes
 from augsbert_core.steps import StepContext, stratified
 from augsbert_core.steps.import_data import import_file
 from augsbert_core.steps.sample_project import open_sample_project
 from augsbert_core.steps.stratified import sample_stratified
+from augsbert_core.steps.stratified_limits import max_passes, pilot_pairs, shortfall_notices
 from augsbert_core.storage import candidates, gold, projects, queue, runs, sentences, silver_sets
-from augsbert_core.storage.database import Workspace, reading
+from augsbert_core.storage.database import Workspace, reading, writing
 from augsbert_core.storage.records import Job, Project
 from augsbert_core.storage.silver_bins import silver_scores
 from tests.tiny import WORDS, tiny_bert, tiny_cross_encoder
@@ -169,7 +179,7 @@ def wait_until(is_true: Callable[[], bool], seconds: float = 120) -> None:
 def test_killed_it_loses_no_score_and_goes_on(
     workspace: Workspace, sample: Project, options: StratifiedOptions
 ) -> None:
-    options = replace(options, batch_size=1, n_keep=400, pilot=1500, max_passes=2000)
+    options = replace(options, batch_size=1, n_keep=3000, pilot=1500, max_passes=2000)
     job: Job = jobs.enqueue(workspace, sample.id, "sample-stratified", options)
 
     def n_scored() -> int:
@@ -203,9 +213,10 @@ def test_max_passes_is_never_exceeded_and_said(
     assert result["n_passes"] == 130
     assert result["n_kept"] < 400
     assert any("not 400" in notice for notice in result["notices"])
+    assert result["least_passes"] == 400
 
 
-def test_one_free_pair_is_scored_and_is_no_pool(
+def test_a_rule_that_keeps_nothing_leaves_a_pool_to_keep_from(
     workspace: Workspace, options: StratifiedOptions, tmp_path: Path
 ) -> None:
     """Three training sentences have three pairs, two of which are gold."""
@@ -216,10 +227,82 @@ def test_one_free_pair_is_scored_and_is_no_pool(
         workspace, made.id, content.encode(), "gold.csv", ImportOptions(score_range=(0.0, 1.0))
     )
     project = projects.get_project(workspace, made.id)
-    with pytest.raises(WorkbenchError, match="keeps none of the 1 scored pairs"):
-        sample_stratified(context_of(workspace, project, options), options)
+    result = jobs.run_in_foreground(workspace, project.id, "sample-stratified", options)
     (pool,) = silver_sets.list_silver_sets(workspace, project.id)
-    assert pool.n_pairs == 1
+    assert (result["silver_set_id"], result["n_kept"], result["kl"]) == (None, 0, None)
+    assert any("keeps none of the 1 scored pairs" in notice for notice in result["notices"])
+    assert f"silver set {pool.id}" in kept_line(result, result["n_passes"])
+    assert (pool.id, pool.n_pairs, pool.is_complete) == (result["pool_set_id"], 1, True)
+    told = KeepOptions(pool.id, rule="classification", threshold=0.0)
+    kept = jobs.run_in_foreground(workspace, project.id, "keep", told)
+    assert kept["n_kept"] == 1
+
+
+def test_without_max_passes_the_limit_is_stated_and_a_tiny_c_does_not_lift_it(
+    options: StratifiedOptions,
+) -> None:
+    free = replace(options, max_passes=None)
+    assert max_passes(replace(free, n_keep=2000)) == 20_000
+    assert max_passes(replace(free, n_keep=1000, c=0.1)) == 100_000
+    assert max_passes(replace(free, n_keep=1000, c=0.001)) == 100_000
+    assert max_passes(replace(free, n_keep=50_000, c=0.5)) == 200_000
+    assert max_passes(replace(free, n_keep=300_000)) == 300_000
+    assert max_passes(options) == 600
+    (told,) = shortfall_notices(replace(free, n_keep=2000), 1500, 20_000)
+    assert "stops at 20,000 passes" in told
+    assert not shortfall_notices(free, 150, 400)
+
+
+def test_a_pilot_is_at_most_half_of_what_is_wanted(
+    workspace: Workspace, sample: Project, options: StratifiedOptions
+) -> None:
+    assert pilot_pairs(replace(options, n_keep=300, pilot=500)) == 150
+    assert pilot_pairs(replace(options, n_keep=2000, pilot=500)) == 500
+    assert pilot_pairs(replace(options, n_keep=10, pilot=500)) == 50
+    options = replace(options, pilot=500)
+    result = sample_stratified(context_of(workspace, sample, options), options)
+    assert list(rounds_of(workspace, result["pool_set_id"]).values()).count(1) == 75
+    assert any("The pilot has 75 pairs, not 500" in notice for notice in result["notices"])
+
+
+def test_an_interrupted_run_goes_on_without_the_set_that_it_left_out(
+    workspace: Workspace, sample: Project, options: StratifiedOptions
+) -> None:
+    chosen = jobs.run_in_foreground(workspace, sample.id, "sample", SampleOptions(top_k=1))
+    told = LabelOptions(chosen["candidate_set_id"], options.labeler)
+    known = jobs.run_in_foreground(workspace, sample.id, "label", told)["silver_set_id"]
+    left_out = silver_scores(workspace, known).codes
+    options = replace(options, exclude_silver_sets=(known,))
+    context = context_of(workspace, sample, options)
+    path = context.folder / "strata.npz"
+    with pytest.raises(Stopped):
+        sample_stratified(replace(context, should_stop=path.exists), options)
+    silver_sets.delete_silver_set(workspace, known)
+    with pytest.raises(WorkbenchError, match=f"Silver set {known}, whose pairs should be left out"):
+        stratified.check_stratified(workspace, sample, options)
+    result = sample_stratified(context, options)
+    pool = silver_scores(workspace, result["pool_set_id"])
+    assert len(pool)
+    assert not np.isin(pool.codes, left_out).any()
+
+
+def test_a_pool_is_complete_when_all_is_scored_and_nobody_is_at_it(
+    workspace: Workspace, sample: Project, options: StratifiedOptions
+) -> None:
+    context = context_of(workspace, sample, options)
+    found = sample_stratified(context, options)["pool_set_id"]
+    # Between two rounds all candidates are scored as well.
+    assert not silver_sets.get_silver_set(workspace, found).is_complete
+    with pytest.raises(WorkbenchError, match="still at work"):
+        jobs.run_in_foreground(workspace, sample.id, "keep", KeepOptions(found))
+    with writing(workspace) as db:
+        db.execute("UPDATE run SET state = 'failed' WHERE id = ?", [context.run.id])
+    pool = silver_sets.get_silver_set(workspace, found)
+    assert pool.is_complete
+    assert not replace(pool, n_pairs=pool.n_pairs - 1).is_complete
+    assert not replace(pool, n_pairs=0, n_candidates=0).is_complete
+    assert not replace(pool, rule="kde").is_complete
+    assert jobs.run_in_foreground(workspace, sample.id, "keep", KeepOptions(found))["n_kept"]
 
 
 def test_without_what_it_needs_it_says_what_is_missing(
@@ -231,13 +314,15 @@ def test_without_what_it_needs_it_says_what_is_missing(
         stratified.check_stratified(workspace, empty, options)
     for wrong, match in (
         ({"c": 0.0}, "c is 0"),
-        ({"c": 1.5}, "at most 1"),
+        ({"c": 0.0009}, "from 0.001 to 1"),
+        ({"c": float("nan")}, "c is nan"),
+        ({"c": 1.5}, "c is 1.5"),
         ({"n_keep": 0}, "n_keep is 0"),
         ({"pilot": -1}, "pilot is -1"),
         ({"max_passes": 0}, "max_passes is 0"),
         ({"labeler": "run:999"}, "999"),
         ({"encoder": "run:999"}, "999"),
-        ({"exclude_silver_sets": (77,)}, "77"),
+        ({"exclude_silver_sets": (77,)}, "Silver set 77, whose pairs should be left out, does not"),
     ):
         with pytest.raises(WorkbenchError, match=match):
             stratified.check_stratified(workspace, sample, replace(options, **wrong))

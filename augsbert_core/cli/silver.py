@@ -26,6 +26,7 @@ from augsbert_core.options import (
 SAMPLE = SampleOptions()
 STRATIFIED = StratifiedOptions(labeler="")
 KEEP = KeepOptions(silver_set_id=0)
+SMALLEST_C = 0.001
 
 Candidates = Annotated[int, typer.Option(metavar="ID", min=1, max=2**62, help="The candidate set.")]
 Labeler = Annotated[
@@ -46,7 +47,9 @@ Unlabelled = Annotated[
 ]
 ExcludeSilver = Annotated[
     list[int] | None,
-    typer.Option(metavar="ID", min=1, help="Choose no pair of this silver set; may be repeated."),
+    typer.Option(
+        metavar="ID", min=1, max=2**62, help="Choose no pair of this silver set; may be repeated."
+    ),
 ]
 BatchSize = Annotated[int, typer.Option(min=1, help="Pairs scored at once.")]
 
@@ -63,8 +66,10 @@ def register(app: typer.Typer) -> None:
 
 
 def model_name(given: str) -> str:
-    """A run's number as "run:ID", anything else as it is."""
-    return f"run:{given}" if given.isdigit() else given
+    """A run's number, with or without "run:", as "run:ID" without leading zeros; all else as it is."""
+    number = given.removeprefix("run:")
+    is_number = number.isascii() and number.isdigit()
+    return f"run:{number.lstrip('0') or '0'}" if is_number else given
 
 
 def sample(
@@ -79,8 +84,14 @@ def sample(
     variant: Annotated[
         Literal["okapi", "lucene"], typer.Option(help="bm25: how rare words are weighted.")
     ] = "okapi",
-    k1: Annotated[float | None, typer.Option(help="bm25.", show_default="the variant's")] = None,
-    b: Annotated[float | None, typer.Option(help="bm25.", show_default="the variant's")] = None,
+    k1: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=10.0, help="bm25: 0 to 10.", show_default="the variant's"),
+    ] = None,
+    b: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=1.0, help="bm25: 0 to 1.", show_default="the variant's"),
+    ] = None,
     stop_words: Annotated[
         Literal["none", "english", "frequent"],
         typer.Option(help="bm25: words not to count; frequent: in over a tenth of the sentences."),
@@ -206,7 +217,9 @@ def sample_stratified(
     ] = None,
     pilot: Annotated[int, typer.Option(min=1, help="Pairs in the first round.")] = STRATIFIED.pilot,
     rounds: Annotated[int, typer.Option(min=1, help="Rounds after it.")] = STRATIFIED.rounds,
-    c: Annotated[float, typer.Option(min=0.0, max=1.0, help="As for keep.")] = STRATIFIED.c,
+    c: Annotated[
+        float, typer.Option(min=SMALLEST_C, max=1.0, help=f"As for keep: {SMALLEST_C} to 1.")
+    ] = STRATIFIED.c,
     unlabelled: Unlabelled = STRATIFIED.use_unlabelled,
     exclude_silver: ExcludeSilver = None,
     batch_size: BatchSize = STRATIFIED.batch_size,
@@ -232,7 +245,8 @@ def sample_stratified(
     workspace = open_home(context)
     chosen = named(workspace, project)
     result = run_step(workspace, chosen, "sample-stratified", options, as_json=as_json)
-    show(result, [kept_line(result, result["n_passes"])], as_json=as_json)
+    lines = [kept_line(result, result["n_passes"]), *result["notices"]]
+    show(result, lines, as_json=as_json)
 
 
 def keep(
@@ -246,7 +260,11 @@ def keep(
         typer.Option(help="kde: by score density. classification: all positives, some negatives."),
     ] = "kde",
     c: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="kde: smaller keeps fewer pairs, closer to gold.")
+        float,
+        typer.Option(
+            min=SMALLEST_C, max=1.0,
+            help=f"kde: {SMALLEST_C} to 1; smaller keeps fewer pairs, closer to gold.",
+        ),
     ] = KEEP.c,
     kernel: Annotated[
         Literal["gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine"],
@@ -295,6 +313,11 @@ def keep(
 
 def kept_line(result: dict[str, Any], n_pool: int) -> str:
     """What was kept, of how many, and how close it is to gold."""
+    if result["silver_set_id"] is None:
+        return (
+            f"None of {n_pool:,} pairs were kept; their scores are in silver set {result['pool_set_id']}. "
+            "`augsbert keep` tries another rule, c or bandwidth."
+        )
     kl = "" if result.get("kl") is None else f" KL(gold‖kept) {result['kl']:.3f} nats."
     return (
         f"Silver set {result['silver_set_id']}: {result['n_kept']:,} of {n_pool:,} pairs kept.{kl}"

@@ -1,6 +1,6 @@
 """Keep a subset of a scored pool as a silver set of its own: KDE, the rule for classes, or rank ≤ k."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from augsbert_core import density as densities
 from augsbert_core.density import KL_FLOOR
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import KeepOptions
-from augsbert_core.sampling import kde
+from augsbert_core.sampling import HAS_TOP_K, kde
 from augsbert_core.steps.context import StepContext
 from augsbert_core.storage import gold, runs, silver_sets
 from augsbert_core.storage.database import Workspace
@@ -27,7 +27,8 @@ class KeepPlan:
     """What a rule keeps of a pool, and how close that comes to gold.
 
     mask: which pairs are kept. grid, gold, pool, kept: densities; kept is that of the kept pairs, None
-    when there are none. expected: what chance should give (KDE rule only). kl, pool_kl: KL(gold‖kept) and
+    when there are none; under the KDE rule it has the pool's bandwidth, so that it is comparable with what
+    is expected of the pool's density. bandwidth: the pool's. expected: what chance should give (KDE rule only). kl, pool_kl: KL(gold‖kept) and
     KL(gold‖pool) in nats, None where there is nothing to compare. threshold: the one in force
     (classification only).
     """
@@ -40,6 +41,7 @@ class KeepPlan:
     expected: kde.Expected | None
     kl: float | None
     pool_kl: float | None
+    bandwidth: float
     threshold: float | None = None
 
     @property
@@ -59,37 +61,26 @@ def plan_keep(
     gold_scores: those of the training split, in [0, 1]. labeler_threshold: used by "classification" when
     the options name none. WorkbenchError: an unknown rule, or the rule lacks what it needs.
     """
-    if options.rule not in RULES:
-        raise WorkbenchError(
-            f"There is no rule {options.rule!r} to keep pairs by. Choose {', '.join(RULES)}."
-        )
+    threshold = _check_rule(options, gold_scores, labeler_threshold)
     grid = densities.unit_grid(GRID_POINTS)
     gold_density = score_density(gold_scores, options, grid)
-    pool_density = score_density(pool.scores, options, grid)
-    expected, threshold = None, None
+    width = _bandwidth(pool.scores, options)
+    with_width = replace(options, bandwidth=width)
+    pool_density = score_density(pool.scores, with_width, grid)
+    expected = None
     if options.rule == "kde":
-        _need_gold(gold_scores)
-        if not 0 < options.c <= 1:
-            raise WorkbenchError(f"c is {options.c:g}. Give a value above 0, at most 1.")
         expected = kde.expected_kept(gold_density, pool_density, options.c, grid)
         mask = kde.keep_by_density(
             pool.scores, pool.codes, grid, gold_density, pool_density, options.c, options.seed
         )
-    elif options.rule == "classification":
-        _need_gold(gold_scores)
-        threshold = options.threshold if options.threshold is not None else labeler_threshold
-        if threshold is None:
-            raise WorkbenchError(
-                "The labeler has no decision threshold from dev pairs. Name one: the score from which "
-                "a pair counts as positive."
-            )
+    elif threshold is not None:
         positive_share = float(np.mean(gold_scores >= 0.5))
         mask = kde.keep_by_class(pool.scores, pool.codes, threshold, positive_share, options.seed)
     else:
-        if options.max_rank is None or options.max_rank < 1:
-            raise WorkbenchError("Name the largest rank to keep, 1 or more.")
-        mask = (pool.ranks > 0) & (pool.ranks <= options.max_rank)
-    kept = score_density(pool.scores[mask], options, grid) if mask.any() else None
+        mask = (pool.ranks > 0) & (pool.ranks <= (options.max_rank or 0))
+    # A rule gives the fewer kept pairs a wider bandwidth, which would show as a distance of its own.
+    estimated = with_width if options.rule == "kde" else options
+    kept = score_density(pool.scores[mask], estimated, grid) if mask.any() else None
     return KeepPlan(
         mask=mask,
         grid=grid,
@@ -99,6 +90,7 @@ def plan_keep(
         expected=expected,
         kl=divergence(gold_density, kept, grid),
         pool_kl=divergence(gold_density, pool_density, grid),
+        bandwidth=width,
         threshold=threshold,
     )
 
@@ -110,12 +102,18 @@ def score_density(
 
     weights: how often each score occurs.
     """
-    bandwidth = options.bandwidth
-    if bandwidth is None:
-        bandwidth = densities.bandwidth(
-            options.bandwidth_rule, scores, weights, options.kernel, options.reflect
-        )
+    bandwidth = _bandwidth(scores, options, weights)
     return densities.density(scores, grid, bandwidth, weights, options.kernel, options.reflect)
+
+
+def _bandwidth(
+    scores: np.ndarray, options: KeepOptions, weights: np.ndarray | None = None
+) -> float:
+    if options.bandwidth is not None:
+        return options.bandwidth
+    return densities.bandwidth(
+        options.bandwidth_rule, scores, weights, options.kernel, options.reflect
+    )
 
 
 def divergence(gold: np.ndarray, other: np.ndarray | None, grid: np.ndarray) -> float | None:
@@ -135,20 +133,57 @@ def labeler_threshold(workspace: Workspace, found: SilverSet) -> float | None:
 
 
 def check_keeping(workspace: Workspace, project: Project, options: KeepOptions) -> SilverSet:
-    """The pool. WorkbenchError: it is missing, another project's, or not labelled in full."""
+    """The pool. WorkbenchError: it is missing, another project's, not labelled in full, or the rule lacks
+    what it needs.
+    """
     pool = silver_sets.get_silver_set(workspace, options.silver_set_id)
     if pool.project_id != project.id:
         raise WorkbenchError(f"Silver set {pool.id} belongs to another project.")
+    if not pool.is_complete and pool.n_pairs >= pool.n_candidates > 0:
+        raise WorkbenchError(
+            f"Silver set {pool.id} is still at work. Wait for its job on the Jobs page to end."
+        )
     if not pool.is_complete:
         raise WorkbenchError(
             f"Silver set {pool.id} is only labelled in part ({pool.n_pairs:,} of "
             f"{pool.n_candidates:,} pairs). Resume its job on the Jobs page first."
         )
+    gold_scores = gold.gold_scores(workspace, project.id, ["train"])
+    _check_rule(options, gold_scores, labeler_threshold(workspace, pool))
+    if options.rule == "top-k" and pool.strategy not in HAS_TOP_K:
+        raise WorkbenchError(
+            f"Silver set {pool.id} has no ranks: only BM25 and semantic sampling order neighbours."
+        )
+    return pool
+
+
+def _check_rule(
+    options: KeepOptions, gold_scores: np.ndarray, labeler_threshold: float | None
+) -> float | None:
+    """The threshold in force ("classification" only). WorkbenchError: the rule lacks what it needs."""
     if options.rule not in RULES:
         raise WorkbenchError(
             f"There is no rule {options.rule!r} to keep pairs by. Choose {', '.join(RULES)}."
         )
-    return pool
+    if options.rule == "top-k":
+        if options.max_rank is None or options.max_rank < 1:
+            raise WorkbenchError("Name the largest rank to keep, 1 or more.")
+        return None
+    if not len(gold_scores):
+        raise WorkbenchError(
+            "There are no gold training pairs to match. Import some on the Gold page first."
+        )
+    if options.rule == "kde":
+        if not 0 < options.c <= 1:
+            raise WorkbenchError(f"c is {options.c:g}. Give a value above 0, at most 1.")
+        return None
+    threshold = options.threshold if options.threshold is not None else labeler_threshold
+    if threshold is None:
+        raise WorkbenchError(
+            "The labeler has no decision threshold from dev pairs. Name one: the score from which "
+            "a pair counts as positive."
+        )
+    return threshold
 
 
 def keep(context: StepContext, options: KeepOptions) -> dict[str, Any]:
@@ -188,10 +223,3 @@ def keep(context: StepContext, options: KeepOptions) -> dict[str, Any]:
         "expected_kl": plan.expected.kl if plan.expected else None,
         "pool_kl": plan.pool_kl,
     }
-
-
-def _need_gold(gold_scores: np.ndarray) -> None:
-    if not len(gold_scores):
-        raise WorkbenchError(
-            "There are no gold training pairs to match. Import some on the Gold page first."
-        )

@@ -8,7 +8,7 @@ from augsbert_core.errors import WorkbenchError
 from augsbert_core.models.search import bound_search
 from augsbert_core.options import SampleOptions, StratifiedOptions
 from augsbert_core.pairs import pair_codes
-from augsbert_core.sampling import NEEDS_ENCODER, SAMPLERS, Corpus
+from augsbert_core.sampling import HAS_TOP_K, NEEDS_ENCODER, SAMPLERS, Corpus
 from augsbert_core.steps.context import StepContext
 from augsbert_core.steps.models import run_model
 from augsbert_core.storage import candidates, gold, sentences, silver_sets
@@ -51,11 +51,26 @@ def check_sampling(workspace: Workspace, project: Project, options: SampleOption
 
 
 def check_corpus(
-    workspace: Workspace, project: Project, options: SampleOptions | StratifiedOptions
+    workspace: Workspace,
+    project: Project,
+    options: SampleOptions | StratifiedOptions,
+    *,
+    excluded_may_be_gone: bool = False,
 ) -> None:
-    """WorkbenchError: fewer than two sentences to pair, or a silver set to exclude is not there."""
+    """WorkbenchError: fewer than two sentences to pair, or a silver set to exclude is not there.
+
+    excluded_may_be_gone: such a set that does not exist (any more) is passed over.
+    """
     for set_id in options.exclude_silver_sets:
-        if silver_sets.get_silver_set(workspace, set_id).project_id != project.id:
+        try:
+            found = silver_sets.get_silver_set(workspace, set_id)
+        except WorkbenchError:
+            if excluded_may_be_gone:
+                continue
+            raise WorkbenchError(
+                f"Silver set {set_id}, whose pairs should be left out, does not exist."
+            ) from None
+        if found.project_id != project.id:
             raise WorkbenchError(f"Silver set {set_id} belongs to another project.")
     if sentences.corpus_size(workspace, project.id, use_unlabelled=options.use_unlabelled) < 2:
         raise WorkbenchError(
@@ -89,8 +104,9 @@ def sample(context: StepContext, options: SampleOptions) -> dict[str, Any]:
             corpus_size=len(corpus),
             first=chosen.first,
             second=chosen.second,
-            rank=chosen.rank,
-            sampler_score=chosen.score,
+            # The order of a random draw is no rank, and its score of 0 no score.
+            rank=chosen.rank if options.strategy in HAS_TOP_K else None,
+            sampler_score=chosen.score if options.strategy in HAS_TOP_K else None,
             bm25_rank=chosen.bm25_rank,
             semantic_rank=chosen.semantic_rank,
             gold_left_out=chosen.gold_left_out,

@@ -9,7 +9,6 @@ from augsbert_core.options import KeepOptions, SampleOptions, StratifiedOptions,
 from augsbert_core.steps.compare import Comparison
 from augsbert_core.steps.names import rule_label, strategy_label
 from augsbert_core.steps.spreads import GOLD_NAME, distances, gold_spread, silver_spread
-from augsbert_core.storage.candidates import list_candidate_sets
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.gold import gold_scores
 from augsbert_core.storage.records import Project, SilverSet
@@ -21,11 +20,14 @@ EQUAL_STEPS = "gold-only, equal steps"
 def strategy_rows(
     workspace: Workspace, project: Project, sets: Sequence[SilverSet], table: Comparison
 ) -> list[dict[str, Any]]:
-    """One row per silver set, newest first, and one per gold-only model of equal steps."""
+    """One row per silver set, newest first, and one per gold-only model of equal steps.
+
+    KL in nats, Wasserstein on the project's raw scale, KS in [0, 1], High in percent.
+    """
     settings = KeepOptions(silver_set_id=0)
     gold = gold_spread(GOLD_NAME, gold_scores(workspace, project.id, ["train"]), settings)
-    candidate_runs = {one.id: one.run_id for one in list_candidate_sets(workspace, project.id)}
     by_id = {one.id: one for one in sets}
+    width = project.score_high - project.score_low
     rows = []
     for one in sets:
         found = silver_spread(workspace, one, f"Silver set {one.id}", "#000000", settings)
@@ -34,12 +36,12 @@ def strategy_rows(
         rows.append(
             {
                 "Set": one.id,
-                "Strategy": strategy_text(workspace, one, candidate_runs.get(one.candidate_set_id)),
+                "Strategy": strategy_text(one),
                 "Pairs": found.n,
                 "Passes": one.passes,
                 "Seconds": get_run(workspace, pool.run_id).metrics.get("seconds"),
                 "KL": apart.kl,
-                "Wasserstein": apart.wasserstein,
+                "Wasserstein": None if apart.wasserstein is None else width * apart.wasserstein,
                 "KS": apart.ks,
                 "High": None if found.high_share is None else 100 * found.high_share,
                 "Labeler": one.labeler.replace("run:", "run "),
@@ -65,28 +67,16 @@ def strategy_rows(
     return rows
 
 
-def strategy_text(workspace: Workspace, one: SilverSet, candidate_run: int | None) -> str:
+def strategy_text(one: SilverSet) -> str:
     """The strategy of a set with its parameters, and the rule by which a part was kept."""
-    text = strategy_label(one.strategy, SampleOptions())
-    if candidate_run is not None:
-        told = get_run(workspace, candidate_run).options
-        if one.strategy == "stratified-kde":
-            options = from_json(StratifiedOptions, told)
-            text += f", {options.n_keep:,} wanted, {options.rounds} rounds"
-        else:
-            text = _sampled(one.strategy, from_json(SampleOptions, told))
+    if one.strategy == "stratified-kde":
+        told = from_json(StratifiedOptions, one.sampled_with)
+        text = f"{strategy_label(one.strategy, SampleOptions())}, {told.n_keep:,} wanted"
+    else:
+        text = _sampled(one.strategy, from_json(SampleOptions, one.sampled_with))
     if one.rule is not None:
-        text += f" → {rule_label(_rule_options(workspace, one))}"
-    return text
-
-
-def _rule_options(workspace: Workspace, one: SilverSet) -> KeepOptions:
-    """How a kept set was kept; a stratified run keeps its pairs by itself."""
-    run = get_run(workspace, one.run_id)
-    if run.step == "keep":
-        return from_json(KeepOptions, run.options)
-    c = from_json(StratifiedOptions, run.options).c if run.step == "sample-stratified" else 1.0
-    return KeepOptions(one.pool_set_id or 0, rule=one.rule or "kde", c=c)
+        text += f" → {rule_label(from_json(KeepOptions, one.made_with))}"
+    return text if one.is_complete else f"{text} (incomplete)"
 
 
 def _sampled(strategy: str, told: SampleOptions) -> str:

@@ -1,8 +1,8 @@
 """Stratified KDE: draw pairs by cosine, label them, estimate, draw again; then keep by Q_c."""
 
-import math
 import os
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,16 @@ from augsbert_core.steps.context import StepContext
 from augsbert_core.steps.keep import GRID_POINTS, KeepPlan, plan_keep
 from augsbert_core.steps.models import run_model, run_number
 from augsbert_core.steps.names import describe
-from augsbert_core.steps.sample import check_corpus, sampling_corpus
+from augsbert_core.steps.sample import sampling_corpus
 from augsbert_core.steps.scoring import score_pending
+from augsbert_core.steps.stratified_limits import (
+    check_stratified,
+    max_passes,
+    nothing_kept_notice,
+    pilot_notices,
+    pilot_pairs,
+    shortfall_notices,
+)
 from augsbert_core.storage import (
     candidates,
     follow_ups,
@@ -32,12 +40,7 @@ from augsbert_core.storage import (
     sentences,
     silver_sets,
 )
-from augsbert_core.storage.database import Workspace
-from augsbert_core.storage.records import Project
 from augsbert_core.storage.silver_bins import SilverScores, silver_scores
-
-PASSES_PER_KEPT = 10
-"""Without `max_passes`, at most n_keep / c times this are scored, should the proxy be of no use."""
 
 MOST_PER_BIN = 40_000
 """So many pairs of a cosine bin can be drawn at most: 40 bins then hold 45 MB."""
@@ -49,34 +52,18 @@ EMBEDDED = 0.1
 """The share of the job's progress that ends when the pairs are sorted by cosine."""
 
 
-def check_stratified(workspace: Workspace, project: Project, options: StratifiedOptions) -> None:
-    """WorkbenchError: a number out of range, no such model, no gold, or fewer than two sentences."""
-    for name in ("n_keep", "pilot", "rounds", "batch_size"):
-        if getattr(options, name) < 1:
-            raise WorkbenchError(f"{name} is {getattr(options, name)}. Give 1 or more.")
-    if options.max_passes is not None and options.max_passes < 1:
-        raise WorkbenchError(f"max_passes is {options.max_passes}. Give 1 or more.")
-    if not 0 < options.c <= 1:
-        raise WorkbenchError(f"c is {options.c:g}. Give a value above 0, at most 1.")
-    run_model(workspace, project, options.labeler, "train-cross-encoder")
-    run_model(workspace, project, options.encoder, "train-bi-encoder")
-    if not len(gold.gold_scores(workspace, project.id, ["train"])):
-        raise WorkbenchError(
-            "There are no gold training pairs, so there is no gold density to follow. Import some on the "
-            "Gold page first."
-        )
-    check_corpus(workspace, project, options)
-
-
 def sample_stratified(context: StepContext, options: StratifiedOptions) -> dict[str, Any]:
     """Score a pool that follows the gold density of the training split, then keep `n_keep` pairs of it.
 
     Two silver sets come out: the pool (this run's) and the kept pairs (a run of the step `keep`, with
     options that give the same pairs again). Candidates carry the round as rank (1 is the pilot) and the
     cosine as sampler score. Stopped or killed, it goes on from the stored rounds and scores, as it would
-    have without; no pair is scored twice.
+    have without; no pair is scored twice. When the rule keeps nothing, the pool alone comes out:
+    silver_set_id is None, and a notice says what to do.
     """
-    check_stratified(context.workspace, context.project, options)
+    check_stratified(
+        context.workspace, context.project, options, is_resumed=_strata_path(context).exists()
+    )
     gold_scores = gold.gold_scores(context.workspace, context.project.id, ["train"])
     strata, notices = _strata(context, options)
     if not len(strata):
@@ -89,18 +76,13 @@ def sample_stratified(context: StepContext, options: StratifiedOptions) -> dict[
     context.report(0.97, "Keeping pairs by density")
     keeping = _keeping(pool_id, pool, gold_scores, options)
     plan = plan_keep(gold_scores, pool, keeping)
-    if not plan.n_kept:
-        raise WorkbenchError(
-            f"The rule keeps none of the {len(pool):,} scored pairs: they are too few, or gold pairs have "
-            "other scores. Sample from more sentences (--unlabelled), or choose another labeler."
-        )
-    if plan.n_kept < options.n_keep:
-        notices.append(
-            f"{plan.n_kept:,} pairs are kept, not {options.n_keep:,}: "
-            f"{len(pool):,} pairs were scored, and no more were allowed or to be had."
-        )
-    set_id = _store_kept(context, pool, keeping, plan)
-    (context.folder / "strata.npz").unlink(missing_ok=True)
+    set_id = None
+    if plan.n_kept:
+        notices += shortfall_notices(options, plan.n_kept, len(pool))
+        set_id = _store_kept(context, pool, keeping, plan)
+    else:
+        notices.append(nothing_kept_notice(pool_id, len(pool)))
+    _strata_path(context).unlink(missing_ok=True)
     chosen = silver_sets.get_silver_set(context.workspace, pool_id)
     metrics = runs.get_run(context.workspace, context.run.id).metrics
     return {
@@ -108,6 +90,7 @@ def sample_stratified(context: StepContext, options: StratifiedOptions) -> dict[
         "pool_set_id": pool_id,
         "silver_set_id": set_id,
         "n_passes": chosen.n_pairs,
+        "least_passes": options.n_keep,
         "n_reused": int(metrics.get("n_reused", 0)),
         "n_kept": plan.n_kept,
         "c": keeping.c,
@@ -125,6 +108,10 @@ def sample_stratified(context: StepContext, options: StratifiedOptions) -> dict[
 # --- the proxy -------------------------------------------------------------------------------------
 
 
+def _strata_path(context: StepContext) -> Path:
+    return context.folder / "strata.npz"
+
+
 def _strata(context: StepContext, options: StratifiedOptions) -> tuple[Strata, list[str]]:
     """The pairs of the corpus by cosine, and what to tell about them.
 
@@ -132,7 +119,7 @@ def _strata(context: StepContext, options: StratifiedOptions) -> tuple[Strata, l
     """
     context.report(0.0, "Reading the corpus")
     corpus = sampling_corpus(context.workspace, context.project.id, options)
-    path = context.folder / "strata.npz"
+    path = _strata_path(context)
     if path.exists():
         with np.load(path) as stored:
             columns = {field.name: stored[field.name] for field in fields(Strata)}
@@ -147,6 +134,7 @@ def _strata(context: StepContext, options: StratifiedOptions) -> tuple[Strata, l
         )
         os.replace(unfinished, path)
     notices = ["Gold density: that of the training split, from which the labeler has learnt too."]
+    notices += pilot_notices(options)
     if not strata.is_exact:
         notices.append(
             f"The {len(corpus):,} sentences have too many pairs to compare each: {SAMPLED_PAIRS:,} "
@@ -191,13 +179,6 @@ def _sort_by_cosine(context: StepContext, options: StratifiedOptions, corpus: Co
 # --- the pool --------------------------------------------------------------------------------------
 
 
-def max_passes(options: StratifiedOptions) -> int:
-    """How many pairs may be scored at most."""
-    if options.max_passes is not None:
-        return options.max_passes
-    return max(math.ceil(PASSES_PER_KEPT * options.n_keep / options.c), options.pilot)
-
-
 def gold_target(gold_scores: np.ndarray) -> Target:
     """The gold density on the grid of the step `keep`, with the robust bandwidth as there by default."""
     grid, width = unit_grid(GRID_POINTS), bandwidth("robust", gold_scores)
@@ -212,7 +193,9 @@ def _score_pool(
     notices: list[str],
 ) -> int:
     """Draw and label in rounds until enough would be kept; returns the pool's silver set id."""
-    goal = Goal(options.n_keep, options.c, max_passes(options), options.pilot, options.rounds)
+    goal = Goal(
+        options.n_keep, options.c, max_passes(options), pilot_pairs(options), options.rounds
+    )
     target = gold_target(gold_scores)
     pool_id = _open_pool(context, options)
     labeler: labeling.Labeler | None = None
@@ -328,7 +311,7 @@ def _label_round(
         context.report(EMBEDDED, "Loading the labeler")
         trained = run_model(workspace, context.project, options.labeler, "train-cross-encoder")
         labeler = labeling.load_labeler(trained or options.labeler, context.device)
-    expected = max(options.n_keep / options.c, found.n_candidates)
+    expected = max(min(options.n_keep / options.c, max_passes(options)), found.n_candidates)
     end = EMBEDDED + (0.97 - EMBEDDED) * found.n_candidates / expected
     score_pending(
         context,

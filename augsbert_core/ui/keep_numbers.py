@@ -51,31 +51,29 @@ def realised_path(
 ) -> charts.Path:
     """What this seed keeps at a few c. revision: tells this pool, as it is, from all others."""
     anyhow = replace(options, c=1.0)
-    return _realised(plan.gold, plan.pool, to_json(anyhow), revision, pool)
+    return _realised(plan.gold, plan.pool, plan.bandwidth, to_json(anyhow), revision, pool)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
 def _realised(
     gold: np.ndarray,
     pool: np.ndarray,
+    bandwidth: float,
     options_json: str,
     revision: tuple[int, int],
     _scores: SilverScores,
 ) -> charts.Path:
-    """gold, pool: densities on GRID. The scores are told by the revision, as hashing a million is slow."""
+    """gold, pool: densities on GRID. bandwidth: the pool's, as for what is expected of its density. The scores are told by the revision, as hashing a million is slow."""
     options = from_json(KeepOptions, options_json)
     joining = kde.joining_c(_scores.scores, _scores.codes, GRID, gold, pool, options.seed)
-    # Cross-validation takes a tenth of a second for each c and a million pairs.
-    is_slow = options.bandwidth is None and options.bandwidth_rule == "cross-validated"
-    cs = np.array(REALISED_CS[::2] if is_slow else REALISED_CS)
+    cs = np.array(REALISED_CS)
     fractions, kls = kde.realised_path(
         _scores.scores,
         joining,
         gold,
         GRID,
         cs,
-        rule=options.bandwidth_rule,
-        bandwidth=options.bandwidth,
+        bandwidth=bandwidth,
         kernel=options.kernel,
         reflect=options.reflect,
     )
