@@ -36,24 +36,9 @@ silver_sets = list_silver_sets(bench.workspace, project.id)
 st.subheader("1 · Choose candidate pairs", anchor=False)
 left, right = st.columns([2.6, 1], gap="medium")
 with left, st.container(border=True):
-    strategy = forms.strategy_input(project)
-    if strategy == "stratified-kde":
-        step = "sample-stratified"
-        options = forms.stratified_inputs(
-            project, counts.unlabelled_sentences, labelers, encoders, silver_sets
-        )
-        start = st.button(
-            "Sample and label",
-            type="primary",
-            icon=":material/auto_awesome:",
-            disabled=options is None,
-        )
-    else:
-        step = "sample"
-        options = forms.sample_inputs(
-            project, strategy, counts.unlabelled_sentences, encoders, silver_sets
-        )
-        start = st.button("Sample pairs", type="primary", icon=":material/casino:")
+    step, options, start = forms.strategy_form(
+        project, counts.unlabelled_sentences, labelers, encoders, silver_sets
+    )
 with right, st.container(border=True, height="stretch"):
     newest = f"run:{labelers[0].id}" if labelers else ""
     speed = labelling_form.last_speed(bench, project, newest)
@@ -85,20 +70,7 @@ st.subheader("2 · Let the labeler score them", anchor=False)
 left, right = st.columns([2.6, 1], gap="medium")
 with left, st.container(border=True):
     label_options = labelling_form.label_inputs(bench, project, sets, labelers)
-    with st.container(horizontal=True):
-        label_now = st.button(
-            "Label the candidates",
-            type="primary",
-            icon=":material/auto_awesome:",
-            disabled=label_options is None,
-        )
-        preview_now = st.button(
-            f"Preview {labelling_form.PREVIEW_PAIRS} labels",
-            icon=":material/preview:",
-            disabled=label_options is None,
-            help="Scores a random draw of the candidates, to see what the silver scores will look like and to "
-            "measure the speed. It makes no silver set.",
-        )
+    label_now, preview_now = labelling_form.label_buttons(label_options)
     if not labelers:
         st.caption("There is no labeler of your own yet: train one, or type the name of another.")
         ui.page_link("cross_encoder", "Train a cross-encoder")

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
@@ -27,6 +27,7 @@ from augsbert_core.sampling.kde import (
     realised_path,
     sample_kde,
 )
+from augsbert_core.sampling.random import sample_random
 
 GRID = unit_grid()
 BETAS = st.tuples(st.floats(0.5, 8), st.floats(0.5, 8), st.integers(0, 10**6))
@@ -73,6 +74,19 @@ def test_the_pool_is_a_random_draw_clamped_to_what_there_is():
     pairs = list(zip(everything.first.tolist(), everything.second.tolist(), strict=True))
     assert pairs == [(0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     assert "from 99 to 5" in everything.notices[0]
+
+
+def codes_of(found):
+    return pair_codes(found.first, found.second).tolist()
+
+
+def test_pool_and_random_pairs_of_one_seed_are_different_draws():
+    corpus = Corpus([str(number) for number in range(300)], np.arange(300), np.empty(0, np.int64))
+    options = SampleOptions(strategy="kde", n_pairs=500, seed=7)
+    pool, random = sample_kde(corpus, options), sample_random(corpus, options)
+    shared = set(codes_of(pool)) & set(codes_of(random))
+    assert len(shared) < 40
+    assert np.array_equal(pool.first, sample_kde(corpus, options).first)
 
 
 # The acceptance curve
@@ -158,6 +172,7 @@ def test_gold_or_a_pool_without_mass_keeps_nothing(empty):
 
 @settings(deadline=None)
 @given(DENSITIES, DENSITIES, st.floats(1e-5, 1))
+@example(drawn_density((8.0, 4.0, 988)), drawn_density((0.5, 3.0, 0)), 0.5)
 def test_c_for_is_the_inverse_of_the_expected_fraction(gold, pool, wanted):
     c = c_for(wanted * 1000, 1000, gold, pool, GRID)
     most = expected_kept(gold, pool, 1e15, GRID).fraction

@@ -6,7 +6,7 @@ Densities are given at the points of one ascending grid and are linear between t
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,6 +30,8 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
+POOL_STREAM = 1_000_003
+
 
 @dataclass(frozen=True)
 class Expected:
@@ -50,8 +52,12 @@ def sample_kde(
     report: Report = silent,
     should_stop: ShouldStop = never,
 ) -> Candidates:
-    """The pool: `options.n_pairs` random pairs, all to be labelled before any is kept (`sample_random`)."""
-    return sample_random(corpus, options, report, should_stop)
+    """The pool: `options.n_pairs` random pairs, all to be labelled before any is kept (`sample_random`).
+
+    Another draw than that of the random strategy under the same seed, so that the two can be compared.
+    """
+    own = replace(options, seed=(options.seed + POOL_STREAM) % 2**31)
+    return sample_random(corpus, own, report, should_stop)
 
 
 def acceptance(gold: np.ndarray, pool: np.ndarray, c: float) -> np.ndarray:
@@ -122,9 +128,10 @@ def c_for(
     order = np.argsort(corners)
     corners = corners[order]
     whole = np.cumsum((widths * pool)[shared][order])
-    growing = (widths * gold)[shared][order]
-    growing = growing.sum() - np.cumsum(growing)
-    kept = (whole + corners * growing) * n_pool / float(widths @ pool)
+    # The points still growing at each corner, summed from the far end: a difference of sums would leave
+    # rounding errors there, and the corners are huge where gold is tiny.
+    growing = np.cumsum((widths * gold)[shared][order][::-1])[::-1]
+    kept = (whole + corners * np.append(growing[1:], 0.0)) * n_pool / float(widths @ pool)
     return float(np.interp(n_keep, np.append(0.0, kept), np.append(0.0, corners)))
 
 

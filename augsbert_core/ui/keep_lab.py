@@ -29,6 +29,9 @@ from augsbert_core.ui.widgets import user_errors
 
 PAGE = "keep"
 
+FEW = 200
+"""Of fewer pairs a density, and so KL, says little."""
+
 RULES = {"kde": "Density", "classification": "Class"}
 
 OnRange = Callable[[float, float], None]
@@ -140,6 +143,13 @@ def _by_density(
         _launch_button(bench, plan, replace(options, c=c))
     with facts:
         _kde_facts(plan, len(scores))
+    if 0 < plan.n_kept < FEW:
+        with left:
+            st.warning(
+                f"Only {plan.n_kept:,} pairs are kept. So few leave gaps by chance, and KL differs from seed to seed: "
+                "do not choose c by KL alone.",
+                icon=":material/density_small:",
+            )
     with left, st.container(border=True, gap="small"):
         show_figure(
             charts.keep_figure(
@@ -160,7 +170,7 @@ def _by_density(
             scale=project.score_range,
         )
         st.caption(
-            "Below: the chance Q_c(s) that a pair of score s is kept. Where the pool has too few pairs for gold, all "
+            "Below: the chance Q(s) that a pair of score s is kept. Where the pool has too few pairs for gold, all "
             f"are kept. {settings_text(settings)}"
         )
     with left:
@@ -187,7 +197,7 @@ def _c_input(key: str, plan: KeepPlan, n_pool: int) -> float:
         f"Exact c = {exact:.2g} keeps about {n_pool * fraction:,.0f}",
         icon=":material/target:",
         on_click=lambda: st.session_state.update({key: exact}),
-        disabled=exact <= 0.0,
+        disabled=exact <= 0.0 or n_pool * fraction < 1,
         width="stretch",
         help="c = min F_pool(s) / F_gold(s): the largest c at which the kept pairs should follow gold everywhere. "
         "One score at which gold has pairs and the pool has hardly any is enough to make it keep nothing."
@@ -262,7 +272,8 @@ def _path(
             alt="KL from gold to the kept pairs, and the number of kept pairs, along c",
         )
         st.caption(
-            f"Lines: expected from F_pool · Q_c. Rings: what seed {options.seed} gives. {STATED}"
+            f"Lines: expected from the pool's density times Q. Rings: what seed {options.seed} gives, with the "
+            f"pool's bandwidth; so few pairs that they leave gaps lie above the line. {STATED}"
         )
 
 

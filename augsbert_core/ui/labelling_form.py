@@ -66,6 +66,25 @@ def label_inputs(
     )
 
 
+def label_buttons(options: LabelOptions | None) -> tuple[bool, bool]:
+    """Whether to label now, and whether to preview now."""
+    with st.container(horizontal=True):
+        label_now = st.button(
+            "Label the candidates",
+            type="primary",
+            icon=":material/auto_awesome:",
+            disabled=options is None,
+        )
+        preview_now = st.button(
+            f"Preview {PREVIEW_PAIRS} labels",
+            icon=":material/preview:",
+            disabled=options is None,
+            help="Scores a random draw of the candidates, to see what the silver scores will look like and to "
+            "measure the speed. It makes no silver set.",
+        )
+    return label_now, preview_now
+
+
 def preview_options(options: LabelOptions) -> PreviewOptions:
     """The trial that goes with a labelling."""
     return PreviewOptions(
@@ -100,7 +119,7 @@ def _time_text(bench: Bench, project: Project, options: LabelOptions | None, pas
             f"A preview of {PREVIEW_PAIRS} pairs measures it."
         )
     speed, where = measured
-    return f"About {duration_text(passes / speed)} at {speed:,.0f} pairs per second, its speed {where}."
+    return f"About {duration_text(passes / speed)} at {speed:,.0f} pairs per second, its speed {where}, and some seconds to load it."
 
 
 def last_speed(

@@ -70,6 +70,29 @@ def strategy_input(project: Project) -> str:
     return str(strategy)
 
 
+def strategy_form(
+    project: Project,
+    n_unlabelled: int,
+    labelers: Sequence[Run],
+    encoders: Sequence[Run],
+    silver_sets: Sequence[SilverSet],
+) -> tuple[str, SampleOptions | StratifiedOptions | None, bool]:
+    """Strategy, parameters and button: the step, its options (None until complete), and whether to start."""
+    strategy = strategy_input(project)
+    if strategy != "stratified-kde":
+        sampled = sample_inputs(project, strategy, n_unlabelled, encoders, silver_sets)
+        start = st.button("Sample pairs", type="primary", icon=":material/casino:")
+        return "sample", sampled, start
+    stratified = stratified_inputs(project, n_unlabelled, labelers, encoders, silver_sets)
+    start = st.button(
+        "Sample and label",
+        type="primary",
+        icon=":material/auto_awesome:",
+        disabled=stratified is None,
+    )
+    return "sample-stratified", stratified, start
+
+
 def sample_inputs(
     project: Project,
     strategy: str,
@@ -155,7 +178,8 @@ def stratified_inputs(
     with middle:
         told["pilot"] = whole(
             "Pilot", 20, 100_000, 100,
-            "Pairs in the first round, spread over all cosines, to learn what the labeler gives where.",
+            "Pairs in the first round, spread over all cosines, to learn what the labeler gives where. At most half of "
+            "the pairs wanted.",
             **keep(PAGE, project, "pilot", defaults.pilot),
         )  # fmt: skip
     with right:
@@ -313,24 +337,26 @@ def size_panel(
         f"{size:,}",
         help="Training sentences, and unlabelled ones if chosen. Sentences of dev and test never take part.",
     )
-    most = options.max_passes if isinstance(options, StratifiedOptions) else None
     if isinstance(options, SampleOptions):
-        most = expected_pairs(options, size)
+        passes = expected_pairs(options, size)
         st.metric(
             "Pairs at most",
-            f"{most:,}",
+            f"{passes:,}",
             help="Gold pairs are left out, and a pair that is found from both sides counts once.",
         )
     elif options:
+        passes = min(options.n_keep, options.max_passes or options.n_keep)
         st.metric(
-            "Passes at most",
-            f"{most:,}" if most else "no limit",
-            help="Pairs that the labeler scores. Stratified KDE learns on the way how many it needs; set a limit "
-            "if time is short.",
+            "Passes at least",
+            f"{passes:,}",
+            help="Every kept pair costs a pass. Usually a tenth more is enough; where pairs that fit are scarce it "
+            "takes more, up to your limit.",
         )
-    if most and pairs_per_second:
+    if options and pairs_per_second:
+        bound = "most" if isinstance(options, SampleOptions) else "least"
         st.metric(
-            "Labelling at most",
-            duration_text(most / pairs_per_second),
-            help=f"At {pairs_per_second:,.0f} pairs per second, which your newest labeler reached on this device.",
+            f"Labelling at {bound}",
+            duration_text(passes / pairs_per_second),
+            help=f"At {pairs_per_second:,.0f} pairs per second, which your newest labeler reached on this device, and "
+            "some seconds to load it.",
         )

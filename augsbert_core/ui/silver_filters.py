@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from augsbert_core.options import KeepOptions, SampleOptions, from_json
 from augsbert_core.pairs import ScoreRange
-from augsbert_core.sampling import STRATEGY_NAMES
+from augsbert_core.sampling import HAS_TOP_K
+from augsbert_core.steps import rule_label, strategy_label
 from augsbert_core.storage.records import Project, SilverSet
 from augsbert_core.storage.silver_bins import STATUSES
 from augsbert_core.storage.silver_filters import SilverFilter
@@ -20,14 +22,6 @@ STATUS_ICONS = {
 }
 
 
-RULE_NAMES = {"kde": "by KDE", "classification": "by class", "top-k": "by rank"}
-
-
-def strategy_name(strategy: str) -> str:
-    """How a strategy is called on the screen."""
-    return "Uploaded pairs" if strategy == "uploaded" else STRATEGY_NAMES.get(strategy, strategy)
-
-
 def set_title(found: SilverSet) -> str:
     """One line that tells a silver set from the others."""
     state = "" if found.is_complete else f" of {found.n_candidates:,}, incomplete"
@@ -36,20 +30,32 @@ def set_title(found: SilverSet) -> str:
         if found.rule is None
         else kept_from(found)
     )
-    name = strategy_name(found.strategy)
-    return f"Silver set {found.id} · {name} · {found.n_pairs:,} pairs{state} · {origin}"
+    return (
+        f"Silver set {found.id} · {sampled_by(found)} · {found.n_pairs:,} pairs{state} · {origin}"
+    )
 
 
 def short_title(found: SilverSet) -> str:
     """A silver set in a legend or a list: number, strategy, and the rule it was kept by."""
-    rule = "" if found.rule is None else f", kept {RULE_NAMES.get(found.rule, found.rule)}"
-    return f"Silver set {found.id} ({strategy_name(found.strategy)}{rule})"
+    rule = "" if found.rule is None else f"; {kept_by(found)}"
+    return f"Silver set {found.id} ({sampled_by(found)}{rule})"
+
+
+def sampled_by(found: SilverSet) -> str:
+    """The strategy behind a silver set with the parameter that matters, "BM25 top-5"."""
+    return strategy_label(found.strategy, from_json(SampleOptions, found.sampled_with))
+
+
+def kept_by(found: SilverSet) -> str:
+    """The rule that a kept set was kept by, "KDE, c = 0.3"."""
+    return rule_label(from_json(KeepOptions, found.made_with))
 
 
 def kept_from(found: SilverSet) -> str:
-    """Where a kept set comes from; its pool may have been deleted since."""
+    """How and from where a kept set was kept; its pool may have been deleted since."""
     pool = "a deleted set" if found.pool_set_id is None else f"set {found.pool_set_id}"
-    return f"kept {RULE_NAMES.get(found.rule or '', found.rule)} from {pool}"
+    seed = f", seed {from_json(KeepOptions, found.made_with).seed}" if found.rule == "kde" else ""
+    return f"{kept_by(found)}{seed}, from {pool}"
 
 
 def set_key(sets: Sequence[SilverSet]) -> str:
@@ -110,7 +116,8 @@ def filter_inputs(project: Project, found: SilverSet) -> tuple[SilverFilter, str
     """The filters above the table and the order of its rows."""
     scale = project.score_range
     st.session_state.setdefault(range_key(found.id), (scale.low, scale.high))
-    first, second, third, fourth = st.columns([3, 2, 1.3, 2])
+    has_ranks = found.strategy in HAS_TOP_K
+    first, second, *third, fourth = st.columns([3, 2, 1.3, 2] if has_ranks else [3, 3.3, 2])
     with first:
         st.slider(
             "Score",
@@ -128,8 +135,9 @@ def filter_inputs(project: Project, found: SilverSet) -> tuple[SilverFilter, str
             key=f"silver-text-{found.id}",
             persist_state="session",
         )
-    with third:
-        max_rank = st.number_input(
+    max_rank = None
+    if has_ranks:
+        max_rank = third[0].number_input(
             "Rank up to",
             1,
             value=None,

@@ -143,10 +143,10 @@ def _frame(page: pd.DataFrame, scale: ScoreRange) -> pd.DataFrame:
 
 
 def _order(frame: pd.DataFrame) -> list[str]:
-    """The columns on the screen; the ranks by each sampler in place of the better one, where there are any."""
+    """The columns on the screen: the ranks that there are, those by each sampler before the better one."""
     if frame[UNION_RANKS].notna().any(axis=None):
         return [*ROW_COLUMNS[:-1], *UNION_RANKS]
-    return ROW_COLUMNS
+    return ROW_COLUMNS if frame["rank"].notna().any() else ROW_COLUMNS[:-1]
 
 
 def score_cell(raw: float) -> str:

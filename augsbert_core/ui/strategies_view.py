@@ -14,9 +14,8 @@ from augsbert_core.storage.exports import to_csv
 from augsbert_core.storage.records import Project, SilverSet
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.recipes import METRIC_NAMES
-from augsbert_core.ui.widgets import as_text
 
-SHOWN = ("Set", "Strategy", "Pairs", "Passes", "Seconds", "KL", "Score", "Interval", "Labeler")
+SHOWN = ("Set", "Strategy", "Score", "Interval", "Pairs", "Passes", "KL", "Seconds", "Labeler")
 """The columns of the table, but for the share of high scores; the CSV has all."""
 
 
@@ -43,12 +42,13 @@ def strategies_view(bench: Bench, project: Project, sets: Sequence[SilverSet]) -
             frame.rename(columns={"High": middle}),
             hide_index=True,
             placeholder="–",
-            column_order=[*SHOWN[:6], middle, *SHOWN[6:]],
+            column_order=[*SHOWN[:7], middle, *SHOWN[7:]],
             height=38 + 35 * len(frame),
             column_config=_columns(metric, middle),
         )
         st.caption(
-            f"Click a header to sort. {STATED} KL with Gaussian kernels, each bandwidth by the robust rule. "
+            f"Click a header to sort. {STATED} KL with Gaussian kernels, each bandwidth by the robust rule; of "
+            "fewer than 200 pairs it says little. Passes count pairs whose score was known before, seconds do not. "
             f"Scores: {metric} × 100 on the {table.n_pairs:,} test pairs, of the newest bi-encoder trained on the "
             "set; 95 % bootstrap interval."
         )
@@ -57,8 +57,6 @@ def strategies_view(bench: Bench, project: Project, sets: Sequence[SilverSet]) -
                 ":material/info: No bi-encoder trained on these sets has been measured yet. Train one, then "
                 "measure it on the Compare page, and its score stands here."
             )
-        for note in table.notes:
-            st.caption(f":material/balance: {as_text(note)}")
 
 
 def rows_csv(rows: Sequence[dict[str, Any]], metric: str, middle: str) -> bytes:

@@ -25,6 +25,7 @@ from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.density_controls import density_inputs, settings_text
 from augsbert_core.ui.downloads import show_figure
 from augsbert_core.ui.job_panel import launch
+from augsbert_core.ui.recipes import fill
 from augsbert_core.ui.silver_filters import set_key, short_title
 from augsbert_core.ui.widgets import as_text, page_link
 
@@ -68,7 +69,7 @@ def topk_lab(bench: Bench, project: Project, found: SilverSet, sets: Sequence[Si
             st.caption(f":material/info: {as_text(note)}")
         st.caption(f"Pairs of rank ≤ k, pale to deep. {settings_text(settings)}")
     with st.container(border=True, gap="small"):
-        _table(project, base, rows, top_k)
+        _table(project, base, rows, top_k, found.strategy)
     middle = project.score_range.to_raw(0.5)
     with st.container(border=True, gap="small"):
         show_figure(
@@ -146,7 +147,7 @@ def _keep_inputs(bench: Bench, project: Project, found: SilverSet, rows: Sequenc
     )
 
 
-def _table(project: Project, gold: Spread, rows: Sequence[KRow], top_k: int) -> None:
+def _table(project: Project, gold: Spread, rows: Sequence[KRow], top_k: int, strategy: str) -> None:
     middle = f"≥ {project.score_range.to_raw(0.5):g}, %"
     frame = pd.DataFrame([_row(row, gold, middle) for row in rows])
     st.dataframe(
@@ -175,7 +176,15 @@ def _table(project: Project, gold: Spread, rows: Sequence[KRow], top_k: int) -> 
                 f"This set was sampled with k = {top_k}. Sampled anew with a larger k and labelled by the same "
                 "labeler, only the pairs that are new are scored."
             )
-            page_link("sample", f"Sample with k = {beyond[-1]}")
+            if st.button(
+                f"Sample with k = {beyond[-1]}",
+                key=f"{PAGE}-more",
+                icon=":material/casino:",
+                on_click=fill,
+                args=("sample", project, {"strategy": strategy, "top_k": beyond[-1]}),
+                help="Opens the Sample page with this strategy and k set; nothing is sampled yet.",
+            ):
+                st.switch_page("pages/sample.py")
 
 
 def _row(row: KRow, gold: Spread, middle: str) -> dict[str, object]:

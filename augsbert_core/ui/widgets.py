@@ -109,13 +109,12 @@ def score_text(project: Project, unit: float) -> str:
 def table_pager(total: int, key: str, page_size: int = 100) -> int:
     """A pager for a table of `total` rows; returns the offset of the chosen page."""
     pages = max(1, -(-total // page_size))
-    if int(st.session_state.get(key, 1) or 1) > pages:
-        st.session_state[key] = pages
     if pages == 1:
         st.caption(f"{total:,} row{'' if total == 1 else 's'}")
         return 0
     with st.container(horizontal=True, vertical_alignment="center"):
-        page = st.pagination(pages, key=key)
+        # A pager whose number of pages shrinks keeps its old buttons: a new number is a new pager.
+        page = st.pagination(pages, key=f"{key}-{pages}")
         first = (page - 1) * page_size
         st.caption(f"Rows {first + 1:,}–{min(total, first + page_size):,} of {total:,}")
     return first

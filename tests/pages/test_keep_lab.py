@@ -93,7 +93,7 @@ def test_a_kept_set_is_tuned_from_its_pool(workspace: Workspace, lab: Project) -
     pool = scored_set(workspace, lab, low_scores())
     kept = kept_set(workspace, lab, KeepOptions(pool, c=0.1))
     page = open_page("silver", lab)
-    assert names(page)[1] == f"Silver set {kept} (Random pairs, kept by KDE)"
+    assert names(page)[1] == f"Silver set {kept} (Random pairs; KDE, c = 0.1)"
     view(page, lab, "keep")
     page.button(key="keep-launch").click().run()
     ((_, options),) = queued(workspace, lab)
