@@ -32,11 +32,15 @@ def nudge(page: Page, name: str, key: str, times: int) -> None:
     settle(page)
 
 
-def line(page: Page, plot: int, number: int) -> str:
-    """The path of a curve as the browser draws it."""
-    lines = page.locator(".js-plotly-plot").nth(plot).locator(".scatterlayer .js-line")
+def line(page: Page, number: int) -> Locator:
+    """A curve of the first figure as the browser draws it."""
+    lines = page.locator(".js-plotly-plot").first.locator(".scatterlayer .js-line")
     expect(lines.nth(number)).to_be_attached(timeout=MINUTE)
-    return lines.nth(number).get_attribute("d") or ""
+    return lines.nth(number)
+
+
+def path_of(curve: Locator) -> str:
+    return curve.get_attribute("d") or ""
 
 
 def metric(page: Page, label: str) -> Locator:
@@ -45,10 +49,9 @@ def metric(page: Page, label: str) -> Locator:
     )
 
 
-def rows_shown(page: Page) -> int:
-    """How many pairs pass the filters of the review table."""
-    text = page.get_by_text(re.compile(r"^(Rows .* of [\d,]+|[\d,]+ rows?)$")).last.inner_text()
-    return int(re.findall(r"[\d,]+", text)[-1].replace(",", ""))
+def rows_shown(page: Page) -> Locator:
+    """How many pairs pass the filters of the review table, in words."""
+    return page.get_by_text(re.compile(r"^(Rows .* of [\d,]+|[\d,]+ rows?)$")).last
 
 
 @pytest.mark.timeout(300)
@@ -63,17 +66,16 @@ def test_sliders_and_a_drag_answer_without_a_job(browser: Browser, server: Serve
     expect(page.locator(".js-plotly-plot").first).to_contain_text("Gold", timeout=MINUTE)
     settle(page)
 
-    narrow = line(page, 0, 1)
+    narrow = path_of(line(page, 1))
     nudge(page, "Bandwidth h", "ArrowRight", 8)
     expect(page.get_by_text(re.compile("bandwidth 0[.].* of the scale")).first).to_be_visible()
-    assert line(page, 0, 1) != narrow, "a wider kernel draws another curve"
+    # A wider kernel draws another curve.
+    expect(line(page, 1)).not_to_have_attribute("d", narrow, timeout=MINUTE)
 
     drag_over_upper_half(page)
-    expect(page.get_by_text(re.compile(r"^(Rows .* of|\d+ rows?)")).last).not_to_contain_text(
-        "3,000"
-    )
+    expect(rows_shown(page)).not_to_contain_text("3,000", timeout=MINUTE)
     settle(page)
-    upper = rows_shown(page)
+    upper = int(re.findall(r"[\d,]+", rows_shown(page).inner_text())[-1].replace(",", ""))
     assert upper == pytest.approx(int((low_scores() > 0.5).sum()), rel=0.1)
 
     page.get_by_role("radio", name=re.compile("Keep")).or_(
@@ -81,24 +83,28 @@ def test_sliders_and_a_drag_answer_without_a_job(browser: Browser, server: Serve
     ).first.click()
     settle(page)
     many = metric(page, "Pairs kept").inner_text()
-    kept_line = line(page, 0, 3)
+    kept_line = path_of(line(page, 3))
     nudge(page, "c", "ArrowLeft", 20)
-    expect(metric(page, "Pairs kept")).not_to_have_text(many)
+    expect(metric(page, "Pairs kept")).not_to_have_text(many, timeout=MINUTE)
+    settle(page)
     fewer = metric(page, "Pairs kept").inner_text()
     assert int(fewer.replace(",", "")) < int(many.replace(",", ""))
-    assert line(page, 0, 3) != kept_line
+    expect(line(page, 3)).not_to_have_attribute("d", kept_line, timeout=MINUTE)
     expect(page.get_by_role("button", name=f"Keep these {fewer} pairs")).to_be_enabled()
 
     nudge(page, "Bandwidth h", "ArrowRight", 8)
-    expect(metric(page, "Pairs kept")).not_to_have_text(fewer)
+    expect(metric(page, "Pairs kept")).not_to_have_text(fewer, timeout=MINUTE)
     assert jobs(workspace) == before, "moving sliders starts nothing"
     page.close()
 
 
 def drag_over_upper_half(page: Page) -> None:
     """Drag over the plot from the middle of the scale to its end."""
+    settle(page)
     plot = page.locator(".js-plotly-plot").first
-    plot.scroll_into_view_if_needed()
+    # Not scroll_into_view_if_needed: it gives up when the figure is drawn anew meanwhile.
+    plot.evaluate("element => element.scrollIntoView({block: 'center'})")
+    settle(page)
     box = plot.locator(".nsewdrag").first.bounding_box()
     assert box is not None
     height = box["y"] + box["height"] / 2
