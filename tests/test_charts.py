@@ -10,36 +10,6 @@ from augsbert_core.pairs import ScoreRange
 STS = ScoreRange(0.0, 5.0)
 
 
-def test_density_figure_shows_the_raw_scale_with_area_one() -> None:
-    grid = np.linspace(0, 1, 257)
-    curves = {"gold": (np.ones(257), "gold"), "silver": (2 * grid, "silver")}
-
-    figure = charts.density_figure(grid, curves, STS)
-
-    for trace in figure.data:
-        assert (trace.x[0], trace.x[-1]) == (0.0, 5.0)
-        assert np.trapezoid(trace.y, trace.x) == pytest.approx(1.0)
-    assert figure.data[0].line.color == charts.COLORS["gold"]
-    assert figure.data[1].line.color == charts.COLORS["silver"]
-    assert figure.layout.paper_bgcolor == "rgba(0,0,0,0)"
-
-
-def test_density_figure_can_be_dragged_over() -> None:
-    grid = np.linspace(0, 1, 5)
-    curves = {"gold": (np.ones(5), "gold")}
-    assert charts.density_figure(grid, curves, STS, selectable=True).layout.dragmode == "select"
-    assert charts.density_figure(grid, curves, STS).layout.dragmode is None
-
-
-def test_shares_figure_counts_zero_one_labels_as_two_bars() -> None:
-    figure = charts.shares_figure(
-        {"gold": (np.array([0.0, 1.0]), np.array([30, 10]), "gold")}, ScoreRange(0, 1)
-    )
-    bars = dict(zip(figure.data[0].x, figure.data[0].y, strict=True))
-    assert sum(height > 0 for height in bars.values()) == 2
-    assert sorted(bars.values())[-2:] == [25.0, 75.0]
-
-
 def test_histogram_figure_counts_every_pair_once_and_stacks_splits() -> None:
     values = {"train": np.array([0.0, 0.5, 1.0]), "test": np.array([0.5])}
     figure = charts.histogram_figure(values, STS)
@@ -127,6 +97,27 @@ def test_comparison_figure_of_undefined_values_only_is_empty() -> None:
 def curve(name: str, role: str, heights: np.ndarray | None, **more: object) -> charts.Curve:
     scores, counts = np.array([0.0, 0.25, 1.0]), np.array([50.0, 30.0, 20.0])
     return charts.Curve(name, charts.COLORS[role], scores, counts, heights, **more)
+
+
+def test_overlay_shows_the_raw_scale_with_area_one() -> None:
+    grid = np.linspace(0, 1, 257)
+    curves = [curve("gold", "gold", np.ones(257)), curve("silver", "silver", 2 * grid)]
+
+    figure = charts.overlay_figure(grid, curves, STS)
+
+    for trace in figure.data:
+        assert (trace.x[0], trace.x[-1]) == (0.0, 5.0)
+        assert np.trapezoid(trace.y, trace.x) == pytest.approx(1.0)
+    assert figure.data[0].line.color == charts.COLORS["gold"]
+    assert figure.data[1].line.color == charts.COLORS["silver"]
+    assert figure.layout.paper_bgcolor == "rgba(0,0,0,0)"
+
+
+def test_overlay_can_be_dragged_over() -> None:
+    grid = np.linspace(0, 1, 5)
+    curves = [curve("gold", "gold", np.ones(5))]
+    assert charts.overlay_figure(grid, curves, STS, selectable=True).layout.dragmode == "select"
+    assert charts.overlay_figure(grid, curves, STS).layout.dragmode is None
 
 
 def test_overlay_draws_curves_on_one_axis_and_golds_of_others_dashed() -> None:

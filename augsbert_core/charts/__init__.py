@@ -15,7 +15,7 @@ from augsbert_core.charts.look import (
     SILVER_HUES,
     ramp,
 )
-from augsbert_core.charts.scores import density_figure, histogram_figure, shares_figure
+from augsbert_core.charts.scores import histogram_figure
 from augsbert_core.charts.spreads import Curve, overlay_figure
 from augsbert_core.charts.top_k import top_k_figure, top_k_panels
 from augsbert_core.charts.training import curves_figure
@@ -32,13 +32,11 @@ __all__ = [
     "class_figure",
     "comparison_figure",
     "curves_figure",
-    "density_figure",
     "histogram_figure",
     "keep_figure",
     "overlay_figure",
     "path_figure",
     "ramp",
-    "shares_figure",
     "top_k_figure",
     "top_k_panels",
 ]

@@ -190,6 +190,17 @@ def _c_input(key: str, plan: KeepPlan, n_pool: int) -> float:
         help="How much is kept. 1 is the paper's rule. A smaller c keeps fewer pairs, and these follow gold more "
         "closely, because fewer stretches of the scale run out of pairs.",
     )
+    wanted = f"{key}-wanted"
+    st.number_input(
+        "Or: pairs to keep, about",
+        1,
+        n_pool,
+        value=None,
+        placeholder="sets c",
+        key=wanted,
+        on_change=lambda: _set_c(key, st.session_state[wanted], n_pool, plan),
+        help="Sets c so that about so many pairs are expected to be kept; never above the paper's c = 1.",
+    )
     fraction = (
         float(kde.expected_kept(plan.gold, plan.pool, exact, GRID).fraction) if exact else 0.0
     )
@@ -205,6 +216,12 @@ def _c_input(key: str, plan: KeepPlan, n_pool: int) -> float:
         else "No c matches exactly: somewhere on the scale gold has pairs and the pool has none.",
     )
     return float(c)
+
+
+def _set_c(key: str, wanted: int | None, n_pool: int, plan: KeepPlan) -> None:
+    """Move the slider to the c that is expected to keep so many pairs; for a callback."""
+    if wanted:
+        st.session_state[key] = min(kde.c_for(wanted, n_pool, plan.gold, plan.pool, GRID), 1.0)
 
 
 def _kde_facts(plan: KeepPlan, n_pool: int) -> None:

@@ -89,6 +89,20 @@ def test_keeping_queues_the_rule_with_its_parameters(workspace: Workspace, lab: 
     assert (told["kernel"], told["bandwidth"], told["seed"]) == ("epanechnikov", None, 42)
 
 
+def test_naming_a_number_of_pairs_sets_c(workspace: Workspace, lab: Project) -> None:
+    scored_set(workspace, lab, low_scores())
+    page = view(open_page("silver", lab), lab, "keep")
+    everything = int(metric(page, "Pairs kept").replace(",", ""))
+    page.number_input(key=f"keep-{lab.id}-c-wanted").set_value(300).run()
+    assert not page.exception
+    assert int(metric(page, "Expected").replace(",", "")) == 300
+    assert (
+        abs(int(metric(page, "Pairs kept").replace(",", "")) - 300) < 80
+    )  # chance, about 4.6 sigma
+    assert everything > 600
+    assert no_job_waits(workspace)
+
+
 def test_a_kept_set_is_tuned_from_its_pool(workspace: Workspace, lab: Project) -> None:
     pool = scored_set(workspace, lab, low_scores())
     kept = kept_set(workspace, lab, KeepOptions(pool, c=0.1))

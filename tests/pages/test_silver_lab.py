@@ -174,7 +174,9 @@ def test_a_figure_is_downloaded_as_one_file_and_its_points_as_csv() -> None:
     from augsbert_core.pairs import ScoreRange
 
     grid = np.linspace(0, 1, 5)
-    made = charts.density_figure(grid, {"=a<b>": (np.ones(5), "gold")}, ScoreRange(0, 5))
+    nothing = np.array([])
+    drawn = charts.Curve("=a<b>", charts.COLORS["gold"], nothing, nothing, np.ones(5))
+    made = charts.overlay_figure(grid, [drawn], ScoreRange(0, 5))
     text = figure_html(made, "a <figure>").decode()
     assert "<title>a &lt;figure&gt;</title>" in text
     assert "cdn.plot.ly" not in text.split("Plotly.newPlot")[-1]
