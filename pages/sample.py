@@ -61,7 +61,7 @@ if not sets:
     )
     st.stop()
 
-candidate_sets.candidate_table(bench, sets)
+candidate_sets.candidate_table(bench, sets, silver_sets)
 candidate_sets.show_notices(sets[0])
 with st.expander("Look at the pairs", icon=":material/visibility:"):
     candidate_sets.candidate_details(bench, sets)

@@ -64,7 +64,7 @@ def plan_keep(
     threshold = _check_rule(options, gold_scores, labeler_threshold)
     grid = densities.unit_grid(GRID_POINTS)
     gold_density = score_density(gold_scores, options, grid)
-    width = _bandwidth(pool.scores, options)
+    width = bandwidth_in_force(pool.scores, options)
     with_width = replace(options, bandwidth=width)
     pool_density = score_density(pool.scores, with_width, grid)
     expected = None
@@ -102,13 +102,14 @@ def score_density(
 
     weights: how often each score occurs.
     """
-    bandwidth = _bandwidth(scores, options, weights)
+    bandwidth = bandwidth_in_force(scores, options, weights)
     return densities.density(scores, grid, bandwidth, weights, options.kernel, options.reflect)
 
 
-def _bandwidth(
+def bandwidth_in_force(
     scores: np.ndarray, options: KeepOptions, weights: np.ndarray | None = None
 ) -> float:
+    """The bandwidth, in [0, 1]: the number that was set, or what the rule makes of these scores."""
     if options.bandwidth is not None:
         return options.bandwidth
     return densities.bandwidth(

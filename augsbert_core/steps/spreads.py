@@ -10,7 +10,12 @@ from augsbert_core import charts
 from augsbert_core import density as densities
 from augsbert_core.density import KL_FLOOR
 from augsbert_core.options import KeepOptions
-from augsbert_core.steps.keep import GRID_POINTS, divergence, score_density
+from augsbert_core.steps.keep import (
+    GRID_POINTS,
+    bandwidth_in_force,
+    divergence,
+    score_density,
+)
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import SilverSet
 from augsbert_core.storage.silver_bins import silver_score_counts
@@ -87,8 +92,10 @@ def spread(
     note = why_no_density(name, bare.counts)
     if note:
         return replace(bare, note=note)
-    heights = score_density(bare.scores, settings, GRID, bare.counts)
-    return replace(bare, heights=heights, bandwidth=width_of(bare, settings))
+    # Found once: cross-validation takes longer than the density itself.
+    width = bandwidth_in_force(bare.scores, settings, bare.counts)
+    heights = score_density(bare.scores, replace(settings, bandwidth=width), GRID, bare.counts)
+    return replace(bare, heights=heights, bandwidth=width)
 
 
 def gold_spread(name: str, gold: np.ndarray, settings: KeepOptions, **more: object) -> Spread:
@@ -110,15 +117,6 @@ def silver_spread(
 def bin_centres(bins: int) -> np.ndarray:
     """Where the scores of stored bins are drawn."""
     return (np.arange(bins) + 0.5) / bins
-
-
-def width_of(found: Spread, settings: KeepOptions) -> float:
-    """The bandwidth in force, in [0, 1]: the number that was set, or what the rule makes of these scores."""
-    if settings.bandwidth is not None:
-        return settings.bandwidth
-    return densities.bandwidth(
-        settings.bandwidth_rule, found.scores, found.counts, settings.kernel, settings.reflect
-    )
 
 
 def why_no_density(name: str, counts: np.ndarray) -> str:

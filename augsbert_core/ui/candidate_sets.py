@@ -10,8 +10,8 @@ from augsbert_core.options import SampleOptions, from_json
 from augsbert_core.sampling import HAS_TOP_K
 from augsbert_core.steps import strategy_label
 from augsbert_core.steps.top_k import KS
-from augsbert_core.storage import candidates, silver_sets
-from augsbert_core.storage.records import CandidateSet
+from augsbert_core.storage import candidates
+from augsbert_core.storage.records import CandidateSet, SilverSet
 from augsbert_core.storage.runs import get_run
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.widgets import as_text, flash, table_pager, time_text, user_errors
@@ -35,12 +35,11 @@ def set_label(bench: Bench, chosen: CandidateSet) -> str:
     return f"Set {chosen.id} · {describe(bench, chosen)} · {chosen.n_pairs:,} pairs"
 
 
-def candidate_table(bench: Bench, sets: Sequence[CandidateSet]) -> None:
+def candidate_table(
+    bench: Bench, sets: Sequence[CandidateSet], silver_sets: Sequence[SilverSet]
+) -> None:
     """All candidate sets of the project, newest first."""
-    labelled = {
-        found.candidate_set_id
-        for found in silver_sets.list_silver_sets(bench.workspace, sets[0].project_id)
-    }
+    labelled = {found.candidate_set_id for found in silver_sets}
     rows = [
         {
             "Set": chosen.id,
