@@ -94,3 +94,74 @@ class ScoredPairs:
             self.sentences2 + other.sentences2,
             np.concatenate([self.scores, other.scores]),
         )
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """What a model is trained on: rows of two or three sentences, each with a label.
+
+    texts: the distinct sentences. places: int, shape (columns, rows), positions in texts. labels: one number per
+    row: a score in [0, 1], a class, or 0 where the loss needs none. weights: one number per row, or None when all
+    rows count the same.
+    """
+
+    texts: list[str]
+    places: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        if self.places.ndim != 2 or self.places.shape[1] != len(self.labels):
+            raise ValueError("places must have shape (columns, rows) with one label per row")
+        if self.weights is not None and len(self.weights) != len(self.labels):
+            raise ValueError("weights and labels must have one length")
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @classmethod
+    def from_pairs(cls, pairs: "ScoredPairs", weight: float = 1.0) -> "TrainingRows":
+        """Scored pairs as rows; a weight other than 1 is given to every row."""
+        numbers: dict[str, int] = {}
+        places = [
+            [numbers.setdefault(text, len(numbers)) for text in column]
+            for column in (pairs.sentences1, pairs.sentences2)
+        ]
+        return cls(
+            list(numbers),
+            np.array(places, dtype=np.int64).reshape(2, -1),
+            np.asarray(pairs.scores, dtype=np.float32),
+            None if weight == 1.0 else np.full(len(pairs), weight, dtype=np.float32),
+        )
+
+    def columns(self) -> list[list[str]]:
+        """The sentences of each column, in the order of the rows."""
+        return [[self.texts[place] for place in column] for column in self.places]
+
+    def __add__(self, other: "TrainingRows") -> "TrainingRows":
+        """Both, these rows first. Sentences of both are merged."""
+        numbers = {text: number for number, text in enumerate(self.texts)}
+        moved = np.array(
+            [numbers.setdefault(text, len(numbers)) for text in other.texts], dtype=np.int64
+        )
+        weights = None
+        if self.weights is not None or other.weights is not None:
+            weights = np.concatenate(
+                [_ones_unless(self.weights, self), _ones_unless(other.weights, other)]
+            )
+        return TrainingRows(
+            list(numbers),
+            np.concatenate([self.places, moved[other.places]], axis=1),
+            np.concatenate([self.labels, other.labels]),
+            weights,
+        )
+
+    def swapped(self) -> "TrainingRows":
+        """The same rows with their first two columns exchanged."""
+        return TrainingRows(
+            self.texts, self.places[[1, 0, *range(2, len(self.places))]], self.labels, self.weights
+        )
+
+
+def _ones_unless(weights: np.ndarray | None, rows: TrainingRows) -> np.ndarray:
+    return np.ones(len(rows), dtype=np.float32) if weights is None else weights

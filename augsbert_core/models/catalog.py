@@ -133,6 +133,15 @@ def load_cross_encoder(
     return model
 
 
+def is_sentence_encoder(name: str) -> bool:
+    """Whether a model pools its tokens into one vector that was trained to be compared by cosine.
+
+    WorkbenchError when the model cannot be had.
+    """
+    folder = Path(resolve_model(name).location)
+    return _pools(folder) and count_outputs(folder) == 0
+
+
 def count_layers(name: str) -> int:
     """How many transformer layers a model has, from its config.json."""
     return _count_layers(Path(resolve_model(name).location), name)

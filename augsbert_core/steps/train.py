@@ -1,7 +1,7 @@
 """Train the labeler on gold, and the student on gold or gold + silver."""
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from augsbert_core.models.training import TrainingResult
 from augsbert_core.options import BiEncoderOptions, CrossEncoderOptions
 from augsbert_core.pairs import ScoredPairs
 from augsbert_core.steps.context import StepContext
+from augsbert_core.steps.warm_start import forget, wants_warm_start, warm_start
 from augsbert_core.storage import gold, runs, silver_sets
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Project
@@ -20,8 +21,16 @@ from augsbert_core.storage.records import Project
 def train_cross_encoder(context: StepContext, options: CrossEncoderOptions) -> dict[str, Any]:
     """Train the labeler on the gold training pairs and keep its best checkpoint on dev."""
     train = check_training(context.workspace, context.project, options)
-    result = _train(context, options, train, cross_encoder.train_cross_encoder)
-    return _finish(context, result, n_gold=len(train), n_silver=0, gold_hash=gold.data_hash(train))
+    begun = None
+    if wants_warm_start(options, len(train)):
+        begun = warm_start(context, options)
+    told = replace(options, base=begun.location) if begun else options
+    result = _train(context, told, train, cross_encoder.train_cross_encoder)
+    forget(context.folder)
+    finished = _finish(
+        context, result, n_gold=len(train), n_silver=0, gold_hash=gold.data_hash(train)
+    )
+    return finished | {"warm_start_pairs": begun.n_pairs if begun else 0}
 
 
 def train_bi_encoder(context: StepContext, options: BiEncoderOptions) -> dict[str, Any]:

@@ -48,6 +48,8 @@ class Run:
     model_path: str | None
     created_at: str
     finished_at: str | None
+    parent_run_id: int | None = None
+    child_key: str | None = None
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ class Job:
     created_at: str
     started_at: str | None
     finished_at: str | None
+    shared: bool = False
 
 
 @dataclass(frozen=True)
@@ -147,7 +150,7 @@ def record(record_class: type[RecordType], row: Mapping[str, Any]) -> RecordType
         for name in names
         if name in row.keys()  # noqa: SIM118 (sqlite3.Row tests values with `in`)
     }
-    for name in ("is_sample", "in_foreground"):
+    for name in ("is_sample", "in_foreground", "shared"):
         if name in values:
             values[name] = bool(values[name])
     return record_class(**values)

@@ -24,6 +24,13 @@ def density_lab(db: Database) -> None:
         db.execute(statement)
 
 
+@migrations()
+def training_lab(db: Database) -> None:
+    """Batches of runs, NLI pairs and triplets, uncertain labels, more figures per evaluation, shared devices."""
+    for statement in TRAINING_LAB.split(";\n\n"):
+        db.execute(statement)
+
+
 def migrate(db: Database) -> None:
     """Apply what is pending, inside the caller's transaction; refuse a database from the future."""
     applied = {migration.name for migration in migrations.applied(db)}
@@ -332,4 +339,52 @@ FROM silver_pair GROUP BY 1, 2, 3, 4;
 
 UPDATE silver_set SET n_pairs = (
     SELECT coalesce(sum(n_pairs), 0) FROM silver_bin WHERE silver_set_id = silver_set.id)
+"""
+
+# parent_run_id, child_key: the batch that a run belongs to, and its name in it. shared: the job does not mind
+# others on its device. order_gap: |s(A, B) - s(B, A)|; label_spread: standard deviation between the members of an
+# averaged labeler; both on the scale [0, 1]. details: further figures of an evaluation, JSON.
+# NLI pairs and triplets keep their direction: a premise is no hypothesis.
+TRAINING_LAB = """
+ALTER TABLE run ADD COLUMN parent_run_id INTEGER REFERENCES run ON DELETE SET NULL;
+
+ALTER TABLE run ADD COLUMN child_key TEXT;
+
+CREATE INDEX run_by_parent ON run (parent_run_id);
+
+ALTER TABLE job ADD COLUMN shared INTEGER NOT NULL DEFAULT 0;
+
+ALTER TABLE silver_pair ADD COLUMN order_gap REAL;
+
+ALTER TABLE silver_pair ADD COLUMN label_spread REAL;
+
+ALTER TABLE evaluation ADD COLUMN details TEXT NOT NULL DEFAULT '{}';
+
+CREATE TABLE nli_pair (
+    id INTEGER PRIMARY KEY,
+    project_id INTEGER NOT NULL REFERENCES project ON DELETE CASCADE,
+    run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+    premise_id INTEGER NOT NULL,
+    hypothesis_id INTEGER NOT NULL,
+    label TEXT NOT NULL CHECK (label IN ('entailment', 'neutral', 'contradiction')),
+    source_line INTEGER NOT NULL
+);
+
+CREATE INDEX nli_pair_by_project ON nli_pair (project_id, label);
+
+CREATE INDEX nli_pair_by_run ON nli_pair (run_id);
+
+CREATE TABLE triplet (
+    id INTEGER PRIMARY KEY,
+    project_id INTEGER NOT NULL REFERENCES project ON DELETE CASCADE,
+    run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+    anchor_id INTEGER NOT NULL,
+    positive_id INTEGER NOT NULL,
+    negative_id INTEGER NOT NULL,
+    source_line INTEGER NOT NULL
+);
+
+CREATE INDEX triplet_by_project ON triplet (project_id);
+
+CREATE INDEX triplet_by_run ON triplet (run_id)
 """

@@ -1,0 +1,81 @@
+"""What each step can be told. Frozen, plain values, saved with the run before work starts."""
+
+import json
+from dataclasses import asdict, fields
+from typing import Any, TypeVar
+
+from augsbert_core.options.batches import BatchOptions, PlannedRun
+from augsbert_core.options.importing import ImportOptions
+from augsbert_core.options.measuring import EvaluateOptions, NegativesOptions, RerankOptions
+from augsbert_core.options.models import BUNDLED_MODEL
+from augsbert_core.options.silver import (
+    AugmentOptions,
+    KeepOptions,
+    LabelOptions,
+    PreviewOptions,
+    SampleOptions,
+    StratifiedOptions,
+)
+from augsbert_core.options.training import BiEncoderOptions, CrossEncoderOptions, Stage
+
+__all__ = [
+    "BUNDLED_MODEL",
+    "AugmentOptions",
+    "BatchOptions",
+    "BiEncoderOptions",
+    "CrossEncoderOptions",
+    "EvaluateOptions",
+    "ImportOptions",
+    "KeepOptions",
+    "LabelOptions",
+    "NegativesOptions",
+    "Options",
+    "PlannedRun",
+    "PreviewOptions",
+    "RerankOptions",
+    "SampleOptions",
+    "Stage",
+    "StratifiedOptions",
+    "from_json",
+    "to_json",
+]
+
+Options = (
+    ImportOptions
+    | CrossEncoderOptions
+    | SampleOptions
+    | AugmentOptions
+    | LabelOptions
+    | PreviewOptions
+    | StratifiedOptions
+    | KeepOptions
+    | BiEncoderOptions
+    | EvaluateOptions
+    | RerankOptions
+    | NegativesOptions
+    | BatchOptions
+)
+OptionsType = TypeVar("OptionsType")
+
+
+def to_json(options: Any) -> str:
+    """The options as JSON with sorted keys, so that equal options give equal text."""
+    return json.dumps(asdict(options), sort_keys=True)
+
+
+def from_json(options_class: type[OptionsType], text: str) -> OptionsType:
+    """The inverse of `to_json`; keys that this version does not know are left out."""
+    return _build(options_class, json.loads(text))
+
+
+def _build(options_class: type[OptionsType], stored: dict[str, Any]) -> OptionsType:
+    values = {}
+    for field in fields(options_class):  # type: ignore[arg-type]
+        if field.name not in stored:
+            continue
+        value = stored[field.name]
+        if isinstance(value, list):
+            of = field.metadata.get("of")
+            value = tuple(_build(of, item) if of else item for item in value)
+        values[field.name] = value
+    return options_class(**values)
