@@ -1,25 +1,42 @@
-"""Training that is stopped, crashes or is killed, and then goes on."""
+"""Training that is stopped, crashes or is killed, and then goes on.
+
+The dev pairs are training pairs here: the last weights are then the best ones, so those that are kept and compared
+have seen every step.
+"""
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from augsbert_core.errors import Stopped
+from augsbert_core.errors import Stopped, WorkbenchError
 from augsbert_core.models.training import TrainingResult
+from augsbert_core.pairs import ScoredPairs
+from tests import tiny_training
 from tests.tiny_training import (
     KINDS,
+    NO_DEV,
+    TRAIN,
     assert_same_weights,
     make_base,
+    nli_rows,
     options,
-    train,
-    train_both,
+    triplet_rows,
 )
+
+SEEN = ScoredPairs(TRAIN.sentences1[:30], TRAIN.sentences2[:30], TRAIN.scores[:30])
+
+
+def train(kind, chosen, folder, data=TRAIN, dev=SEEN, **kwargs) -> TrainingResult:
+    return tiny_training.train(kind, chosen, folder, data, dev, **kwargs)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +46,9 @@ def base(tmp_path_factory) -> str:
 
 @pytest.fixture(scope="module")
 def uninterrupted(base, tmp_path_factory) -> dict[str, tuple[Path, TrainingResult]]:
-    return train_both(base, tmp_path_factory.mktemp("uninterrupted"))
+    trained = tiny_training.train_both(base, tmp_path_factory.mktemp("uninterrupted"), dev=SEEN)
+    assert [result.best_step for _, result in trained.values()] == [18, 18]
+    return trained
 
 
 class Crash(Exception):
@@ -65,7 +84,7 @@ def test_a_crashed_run_ends_like_an_uninterrupted_one(kind, step, base, tmp_path
     expected_folder, expected = uninterrupted[kind]
     assert_same_weights(tmp_path, expected_folder)
     assert (result.n_steps, result.best_step) == (expected.n_steps, expected.best_step)
-    assert result.dev_score == expected.dev_score
+    assert result.dev_curve == expected.dev_curve
 
 
 def test_a_half_written_checkpoint_is_skipped(base, tmp_path, uninterrupted):
@@ -141,32 +160,119 @@ def test_checkpoints_of_another_training_are_not_resumed(base, tmp_path, uninter
 
 
 KILLED = """
-import json, os, signal, sys
+import json, sys
 from pathlib import Path
-import numpy as np
 from augsbert_core.models.bi_encoder import train_bi_encoder
 from augsbert_core.options import BiEncoderOptions
-from tests.tiny_training import DEV, TRAIN
+from tests.test_resuming import SEEN, TRAIN
 
 def report(fraction, message, metrics=None, step=None):
-    if step == 11:
-        os.kill(os.getpid(), signal.SIGKILL)
+    if metrics and "loss" in metrics:
+        print(step, flush=True)
 
-train_bi_encoder(TRAIN, DEV, BiEncoderOptions(**json.loads(sys.argv[1])), Path(sys.argv[2]),
+train_bi_encoder(TRAIN, SEEN, BiEncoderOptions(**json.loads(sys.argv[1])), Path(sys.argv[2]),
                  task="regression", device="cpu", report=report, checkpoint_seconds=0)
 """
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL on Windows")
-def test_a_killed_process_is_resumed_by_another(base, tmp_path, uninterrupted):
+def test_a_process_killed_at_any_moment_is_resumed_by_another(base, tmp_path, uninterrupted):
+    """The kill comes from outside, in the middle of whatever follows a random step."""
+    step = int(np.random.default_rng().integers(1, 17))
     chosen = options("bi_encoder", base)
     arguments = [json.dumps(vars(chosen)), str(tmp_path)]
     root = Path(__file__).parent.parent
     # As many threads as here, so that sums are added up in the same order.
     environment = os.environ | {"PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"}
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED, *arguments], cwd=root, env=environment, check=False
-    )
-    assert killed.returncode == -signal.SIGKILL
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED, *arguments],
+        cwd=root,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        for line in process.stdout:
+            if int(line) >= step:
+                process.kill()
+                break
+    assert process.returncode == -signal.SIGKILL, f"killed after step {step}"
     train("bi_encoder", chosen, tmp_path)
     assert_same_weights(tmp_path, uninterrupted["bi_encoder"][0])
+
+
+@pytest.mark.parametrize(("loss", "rows"), [("softmax", nli_rows(40)), ("mnrl", triplet_rows(40))])
+def test_other_losses_resume_with_their_own_weights_and_batches(loss, rows, base, tmp_path):
+    """The classifier of softmax is trained and thrown away, so its checkpoint must hold it.
+
+    Without dev pairs the last weights are kept, which all steps have a part in.
+    """
+    chosen = options("bi_encoder", base, loss=loss, epochs=2)
+    train("bi_encoder", chosen, tmp_path / "whole", rows, NO_DEV)
+    with pytest.raises(Crash):
+        train(
+            "bi_encoder",
+            chosen,
+            tmp_path / "crashed",
+            rows,
+            NO_DEV,
+            report=crash_at(7),
+            checkpoint_seconds=0,
+        )
+    train("bi_encoder", chosen, tmp_path / "crashed", rows, NO_DEV)
+    assert_same_weights(tmp_path / "crashed", tmp_path / "whole")
+
+
+def test_at_most_two_checkpoints_are_kept(base, tmp_path):
+    found = []
+
+    def report(fraction, message, metrics=None, at=None):
+        found.append(len(list((tmp_path / "checkpoints").glob("checkpoint-*"))))
+
+    train("bi_encoder", options("bi_encoder", base, checkpoint_seconds=0), tmp_path, report=report)
+    assert max(found) == 2
+
+
+# --- pauses and early ends -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_paused_training_goes_on_as_if_it_had_not_paused(kind, base, tmp_path, uninterrupted):
+    chosen = options(kind, base)
+    paused = train(kind, chosen, tmp_path, stop_at=0.3)
+    assert paused.n_steps == paused.best_step == 6  # 0.3 × 18, rounded up
+    assert paused.dev_curve[-1] == (6, paused.dev_score)
+    assert not (tmp_path / "model").exists()
+    # Asked again, it has nothing to train.
+    again = train(kind, chosen, tmp_path, stop_at=0.3, report=crash_at(7))
+    assert (again.dev_score, again.dev_curve) == (paused.dev_score, paused.dev_curve)
+    # A trial's own settings do not make another training of it.
+    result = train(kind, replace(chosen, seeds=5, seed_stop=0.3), tmp_path)
+    expected_folder, expected = uninterrupted[kind]
+    assert_same_weights(tmp_path, expected_folder)
+    assert set(result.dev_curve) - set(expected.dev_curve) == {paused.dev_curve[-1]}
+    assert (result.best_step, result.n_steps) == (expected.best_step, 18)
+
+
+def test_patience_ends_a_training_that_gets_no_better(base, tmp_path):
+    wild = options("bi_encoder", base, learning_rate=0.3, epochs=12, patience=2)
+    result = train("bi_encoder", wild, tmp_path / "early")
+    scores = [score for _, score in result.dev_curve]
+    assert scores.index(max(scores)) == len(scores) - 3
+    assert result.n_steps == result.dev_curve[-1][0] < 72
+    assert result.dev_score == max(scores)
+    # The same when it pauses in between, even after its early end.
+    paused = train("bi_encoder", wild, tmp_path / "paused", stop_at=0.95)
+    assert paused.n_steps == result.n_steps
+    train("bi_encoder", wild, tmp_path / "paused")
+    assert_same_weights(tmp_path / "paused", tmp_path / "early")
+
+
+def test_a_full_disk_is_told_before_training_starts(base, tmp_path, monkeypatch):
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(
+        "augsbert_core.models.checkpoints.shutil.disk_usage",
+        lambda path: usage._replace(free=100_000),
+    )
+    chosen = options("bi_encoder", base)
+    with pytest.raises(WorkbenchError, match=r"about 0.00 GB .* only 0.00 GB are free there"):
+        train("bi_encoder", chosen, tmp_path, report=crash_at(1))

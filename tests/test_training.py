@@ -12,6 +12,7 @@ from augsbert_core.models.catalog import count_layers, load_bi_encoder, load_cro
 from augsbert_core.models.evaluation import score_pairs
 from augsbert_core.models.training import TrainingResult, count_steps, dev_steps
 from augsbert_core.options import BiEncoderOptions
+from augsbert_core.pairs import TrainingRows
 from tests.tiny import tiny_pairs
 from tests.tiny_training import (
     DEV,
@@ -46,6 +47,9 @@ def test_training_says_what_it_did(kind, uninterrupted):
     assert result.device == "cpu"
     assert result.seconds > 0
     assert result.examples_per_second > 0
+    assert result.n_rows == 44
+    assert result.dev_score == max(score for _, score in result.dev_curve)
+    assert [step for step, _ in result.dev_curve] == [4, 9, 14, 18]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -71,6 +75,12 @@ def test_a_trained_cross_encoder_reloads_with_one_output_and_one_sigmoid(uninter
     model = load_cross_encoder(str(folder / "model"), "cpu")
     assert model.num_labels == 1
     assert type(model.activation_fn).__name__ == "Sigmoid"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_train_like_the_pairs_they_were_made_of(kind, base, tmp_path, uninterrupted):
+    train(kind, options(kind, base), tmp_path, TrainingRows.from_pairs(TRAIN))
+    assert_same_weights(tmp_path, uninterrupted[kind][0])
 
 
 def test_training_lowers_the_loss(base, tmp_path):

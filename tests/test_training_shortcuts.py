@@ -59,16 +59,16 @@ def test_batches_hold_like_lengths_and_depend_on_seed_and_epoch_alone():
 
 
 def test_every_epoch_of_a_run_has_other_batches(base, tmp_path, monkeypatch):
-    from augsbert_core.models import trainer
+    from augsbert_core.models import pair_batches
 
     seen: list[tuple[int, ...]] = []
-    collate = trainer.PairCollator.__call__
+    collate = pair_batches.PairCollator.__call__
 
     def spy(self, items):
         seen.append(tuple(item["row"] for item in items))
         return collate(self, items)
 
-    monkeypatch.setattr(trainer.PairCollator, "__call__", spy)
+    monkeypatch.setattr(pair_batches.PairCollator, "__call__", spy)
     train("cross_encoder", options("cross_encoder", base), tmp_path)
     epochs = [seen[start : start + 6] for start in (0, 6, 12)]
     assert all(
@@ -198,11 +198,11 @@ def test_half_precision_is_used_where_the_device_has_it(kind, base, tmp_path, mo
     """Training steps run in bfloat16; weights, loss and dev scores stay in float32."""
     import torch
 
-    from augsbert_core.models import trainer, training
+    from augsbert_core.models import pair_batches, trainer, training
 
     monkeypatch.setattr(training, "autocast_dtype", lambda device: torch.bfloat16)
     seen = []
-    loss_class = trainer.EmbeddingLoss if kind == "bi_encoder" else trainer.PairLoss
+    loss_class = trainer.EmbeddingLoss if kind == "bi_encoder" else pair_batches.PairLoss
     forward = loss_class.forward
 
     def spy(self, features, labels, **kwargs):

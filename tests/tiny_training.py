@@ -9,8 +9,8 @@ import numpy as np
 from augsbert_core.models.bi_encoder import train_bi_encoder
 from augsbert_core.models.cross_encoder import train_cross_encoder
 from augsbert_core.options import BiEncoderOptions, CrossEncoderOptions
-from augsbert_core.pairs import ScoredPairs
-from tests.tiny import WORDS, tiny_bert, tiny_pairs
+from augsbert_core.pairs import ScoredPairs, TrainingRows
+from tests.tiny import WORDS, tiny_bert, tiny_pairs, tiny_texts
 
 TRAIN, DEV = tiny_pairs(44, 1), tiny_pairs(30, 2)
 NO_DEV = ScoredPairs([], [], np.zeros(0))
@@ -53,8 +53,28 @@ def assert_same_weights(first: Path, second: Path) -> None:
         assert np.array_equal(one[name], other[name]), name
 
 
-def train_both(base: str, folder: Path) -> dict[str, tuple[Path, Any]]:
+def train_both(base: str, folder: Path, **kwargs: Any) -> dict[str, tuple[Path, Any]]:
     """Both kinds of encoder trained in one go: (folder, result)."""
     return {
-        kind: (folder / kind, train(kind, options(kind, base), folder / kind)) for kind in KINDS
+        kind: (folder / kind, train(kind, options(kind, base), folder / kind, **kwargs))
+        for kind in KINDS
     }
+
+
+def nli_rows(n: int) -> TrainingRows:
+    """Entailment: the sentence itself, shortened. Contradiction: another one. Neutral: half of each."""
+    texts, others = tiny_texts(n, 7), tiny_texts(n, 8)
+    made = [
+        (text, [other, " ".join(text.split()[:-1]), f"{text} {other}"][number % 3])
+        for number, (text, other) in enumerate(zip(texts, others, strict=True))
+    ]
+    pairs = ScoredPairs([a for a, _ in made], [b for _, b in made], np.zeros(n))
+    return replace(TrainingRows.from_pairs(pairs), labels=np.arange(n) % 3)
+
+
+def triplet_rows(n: int) -> TrainingRows:
+    """The positive has all but one of the anchor's words, the negative is another sentence."""
+    texts, others = tiny_texts(n, 7), tiny_texts(n, 8)
+    near = [" ".join(text.split()[1:]) for text in texts]
+    places = np.arange(3 * n).reshape(3, n)
+    return TrainingRows([*texts, *near, *others], places, np.zeros(n, dtype=np.float32))

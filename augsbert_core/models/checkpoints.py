@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from augsbert_core.errors import WorkbenchError
+
 COMPLETE = "complete.json"
 BEST = "best.json"
 OWNER = "training.json"
@@ -38,24 +40,47 @@ class Checkpoints:
             folder.mkdir(parents=True)
             _write(owner, fingerprint)
 
+    def make_room(self, n_kept: int, n_trained: int) -> None:
+        """Refuse a training whose checkpoints and model would fill the disk.
+
+        n_kept: bytes of the model when it is saved. n_trained: bytes of the weights that are trained. A
+        checkpoint is those and the two moments of AdamW; while a third one is being written the oldest of two
+        is still there, and so are the best weights; in the end the model joins two checkpoints.
+        WorkbenchError names the space needed and the space that is free.
+        """
+        checkpoint, best = 3 * n_trained, n_trained
+        needed = best + 2 * checkpoint + max(checkpoint, n_kept)
+        here = sum(path.stat().st_size for path in self.folder.rglob("*") if path.is_file())
+        free = shutil.disk_usage(self.folder).free
+        if needed - here > free:
+            raise WorkbenchError(
+                f"This training needs about {needed / 1e9:.2f} GB for its checkpoints and the model in "
+                f"{self.folder.parent}, but only {free / 1e9:.2f} GB are free there. Free some space, choose a "
+                "smaller model or fewer layers, or move the workspace to a larger disk."
+            )
+
     def latest(self) -> Path | None:
         """The newest complete checkpoint; half-written ones are deleted on the way."""
         complete: dict[int, Path] = {}
         for path in self.folder.glob("checkpoint-*"):
             if (path / COMPLETE).is_file():
-                complete[int(path.name.removeprefix("checkpoint-"))] = path
+                complete[step_of(path)] = path
             else:
                 shutil.rmtree(path, ignore_errors=True)
         return complete[max(complete)] if complete else None
 
-    def complete(self, step: int, notes: dict[str, float]) -> None:
+    def complete(self, step: int, notes: dict[str, Any]) -> None:
         """Mark the checkpoint of a step as fully written, with what the next process must know."""
         _write(self.folder / f"checkpoint-{step}" / COMPLETE, json.dumps(notes))
 
-    def notes(self, step: int) -> dict[str, float]:
+    def notes(self, step: int) -> dict[str, Any]:
         """What `complete` was told about a step; empty when there is no such checkpoint."""
         path = self.folder / f"checkpoint-{step}" / COMPLETE
         return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+    def dev_curve(self, step: int) -> list[tuple[int, float]]:
+        """The (step, dev score) that were known when the checkpoint of a step was written."""
+        return [(int(at), float(score)) for at, score in self.notes(step).get("dev_curve", [])]
 
     def best(self) -> Best | None:
         """The best dev score so far, if any was defined."""
@@ -86,6 +111,11 @@ class Checkpoints:
 
     def _weights(self, step: int) -> Path:
         return self.folder / f"best-{step}.safetensors"
+
+
+def step_of(checkpoint: Path) -> int:
+    """The optimiser step after which a checkpoint was written."""
+    return int(checkpoint.name.removeprefix("checkpoint-"))
 
 
 def _write(path: Path, text: str) -> None:

@@ -6,12 +6,13 @@ optimiser step would still clear, clip and update all of them, although the othe
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from augsbert_core.models.tokens import TokenRows
+from augsbert_core.models.tokens import PairRows, TokenRows
+
+Rows = TypeVar("Rows", bound="TokenRows | PairRows")
 
 # With most of the vocabulary in use there is nothing to win.
 WORTHWHILE = 0.8
@@ -27,7 +28,7 @@ class TrainedVocabulary:
     only have shrunk them by learning rate x weight decay per step.
     """
 
-    def __init__(self, model: Any, rows: TokenRows) -> None:
+    def __init__(self, model: Any, rows: TokenRows | PairRows) -> None:
         self._transformer = model.transformers_model
         self._whole: Any = None
         self._small: Any = None
@@ -35,13 +36,21 @@ class TrainedVocabulary:
         if _can_split(self._transformer, self._used, rows.pad_id):
             self._split()
 
-    def renumber(self, rows: TokenRows) -> TokenRows:
+    @property
+    def n_bytes_left_out(self) -> int:
+        """How much larger the whole table is than the one that is trained."""
+        if self._whole is None:
+            return 0
+        size = self._whole.weight.element_size() * self._whole.embedding_dim
+        return int(size * (self._whole.num_embeddings - self._small.num_embeddings))
+
+    def renumber(self, rows: Rows) -> Rows:
         """The rows with the ids of the small table; unchanged when the table was not split."""
         if self._whole is None:
             return rows
         numbers = np.full(self._whole.num_embeddings, -1, dtype=np.int32)
         numbers[self._used] = np.arange(len(self._used), dtype=np.int32)
-        return replace(rows, ids=numbers[rows.ids])
+        return cast(Rows, rows.renumbered(numbers))
 
     @contextmanager
     def complete(self) -> Iterator[None]:
@@ -76,9 +85,9 @@ class TrainedVocabulary:
         self._transformer.set_input_embeddings(self._small)
 
 
-def _used_ids(rows: TokenRows) -> np.ndarray:
+def _used_ids(rows: TokenRows | PairRows) -> np.ndarray:
     """The ids that occur, and all up to the padding id, so that padding keeps its number."""
-    return np.union1d(rows.ids, np.arange(rows.pad_id + 1)).astype(np.int64)
+    return np.union1d(rows.used_ids(), np.arange(rows.pad_id + 1)).astype(np.int64)
 
 
 def _can_split(transformer: Any, used: np.ndarray, pad_id: int) -> bool:

@@ -2,20 +2,23 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sqlite_utils import Database
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.pairs import ScoredPairs
+from augsbert_core.pairs import ScoredPairs, TrainingRows
 from augsbert_core.storage import deletion
 from augsbert_core.storage.database import Workspace, columns, now, reading, writing
 from augsbert_core.storage.queue import refuse_while_at_work
 from augsbert_core.storage.records import SilverSet, record
 from augsbert_core.storage.silver_bins import count_in, unreviewed_counts
+from augsbert_core.storage.triplets import rows_of_ids
 
-SilverRow = tuple[int, int, int | None, float | None, float, float]
-"""sentence1_id, sentence2_id, rank, sampler_score, score in [0, 1], raw_score"""
+SilverRow = tuple[Any, ...]
+"""sentence1_id, sentence2_id, rank, sampler_score, score in [0, 1], raw_score, and where they are known order_gap
+and label_spread; those two can be left out."""
 
 SET_SQL = """
 SELECT silver_set.*, candidate_set.strategy, candidate_set.n_pairs AS n_candidates, run.state,
@@ -36,16 +39,20 @@ def open_silver_set(
     candidate_set_id: int,
     labeler: str,
     labeler_run_id: int | None,
+    passes_per_pair: int = 1,
 ) -> int:
-    """The silver set of a labelling run: made at its first attempt, found again at later ones."""
+    """The silver set of a labelling run: made at its first attempt, found again at later ones.
+
+    passes_per_pair: cross-encoder passes that each label costs, 0 when no cross-encoder labels.
+    """
     with writing(workspace) as db:
         row = db.execute("SELECT id FROM silver_set WHERE run_id = ?", [run_id]).fetchone()
         if row:
             return int(row[0])
         cursor = db.execute(
             "INSERT INTO silver_set (project_id, run_id, candidate_set_id, labeler, labeler_run_id,"
-            " created_at) VALUES (?, ?, ?, ?, ?, ?)",
-            [project_id, run_id, candidate_set_id, labeler, labeler_run_id, now()],
+            " passes_per_pair, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [project_id, run_id, candidate_set_id, labeler, labeler_run_id, passes_per_pair, now()],
         )
         return int(cursor.lastrowid or 0)
 
@@ -127,9 +134,12 @@ SELECT 1 + max(coalesce((SELECT max(id) FROM silver_pair), 0),
 """
 
 INSERT_SQL = """
-INSERT INTO silver_pair (silver_set_id, sentence1_id, sentence2_id, rank, sampler_score, score, raw_score, id,
-  final_score) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?6)
+INSERT INTO silver_pair (silver_set_id, sentence1_id, sentence2_id, rank, sampler_score, score, raw_score,
+  order_gap, label_spread, id, final_score) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?6)
 """
+
+
+ROW_LENGTH = 8
 
 
 def add_silver_scores(workspace: Workspace, set_id: int, rows: Iterable[SilverRow]) -> None:
@@ -141,16 +151,20 @@ def add_silver_scores(workspace: Workspace, set_id: int, rows: Iterable[SilverRo
     with writing(workspace) as db:
         first_id = db.execute(NEXT_ID_SQL).fetchone()[0]
         db.conn.executemany(
-            INSERT_SQL, ((set_id, *row, number) for number, row in enumerate(rows, first_id))
+            INSERT_SQL,
+            (
+                (set_id, *row, *(None,) * (ROW_LENGTH - len(row)), number)
+                for number, row in enumerate(rows, first_id)
+            ),
         )
         count_in(db, set_id, counts)
 
 
 KEEP_SQL = """
 INSERT INTO silver_pair (silver_set_id, sentence1_id, sentence2_id, id, rank, sampler_score, score, raw_score,
-  correction, status, final_score)
+  order_gap, label_spread, correction, status, final_score)
 SELECT :set, sentence1_id, sentence2_id, :first + row_number() OVER (ORDER BY sentence1_id, sentence2_id),
-  rank, sampler_score, score, raw_score, correction, status, final_score
+  rank, sampler_score, score, raw_score, order_gap, label_spread, correction, status, final_score
 FROM silver_pair WHERE silver_set_id = :pool AND id IN (SELECT id FROM temp.kept)
 ORDER BY sentence1_id, sentence2_id
 """
@@ -200,8 +214,8 @@ def _insert_kept_set(
 ) -> int:
     cursor = db.execute(
         "INSERT INTO silver_set (project_id, run_id, candidate_set_id, labeler, labeler_run_id, created_at,"
-        " pool_set_id, rule, n_passes) SELECT ?, ?, candidate_set_id, labeler, labeler_run_id, ?, id, ?,"
-        " coalesce(n_passes, n_pairs) FROM silver_set WHERE id = ? AND NOT deleting",
+        " pool_set_id, rule, passes_per_pair, n_passes) SELECT ?, ?, candidate_set_id, labeler, labeler_run_id,"
+        " ?, id, ?, passes_per_pair, coalesce(n_passes, n_pairs * passes_per_pair) FROM silver_set WHERE id = ? AND NOT deleting",
         [project_id, run_id, now(), rule, pool_set_id],
     )
     if not cursor.rowcount:
@@ -244,15 +258,36 @@ def silver_training_pairs(workspace: Workspace, set_id: int) -> ScoredPairs:
     )
 
 
+def silver_training_rows(workspace: Workspace, set_id: int) -> TrainingRows:
+    """What a student learns from, as `silver_training_pairs`, but with each sentence once.
+
+    A million pairs are read in seconds: ids and scores come as arrays, and no text is repeated. labels: float32.
+    """
+    with reading(workspace) as db:
+        # float64 holds ids exactly, up to 2**53.
+        found = columns(
+            db,
+            "SELECT sentence1_id, sentence2_id, final_score FROM silver_pair"
+            " WHERE silver_set_id = ? AND status <> 'rejected' ORDER BY sentence1_id, sentence2_id",
+            [set_id],
+            np.float64,
+        )
+        return rows_of_ids(db, found[:2].astype(np.int64), found[2].astype(np.float32))
+
+
 def silver_rows(
-    workspace: Workspace, set_id: int
-) -> Iterator[tuple[str, str, float, float, str, int | None]]:
-    """All pairs of a silver set for export: sentences, final and labeler's score in [0, 1], status, rank."""
+    workspace: Workspace, set_id: int, *, with_doubt: bool = False
+) -> Iterator[tuple[Any, ...]]:
+    """All pairs of a silver set for export: sentences, final and labeler's score in [0, 1], status, rank.
+
+    with_doubt: and order_gap and label_spread, None where they are not known.
+    """
+    doubt = ", order_gap, label_spread" if with_doubt else ""
     with reading(workspace) as db:
         yield from map(
             tuple,
             db.execute(
-                "SELECT first.text, second.text, final_score, score, status, rank FROM silver_pair"
+                f"SELECT first.text, second.text, final_score, score, status, rank{doubt} FROM silver_pair"
                 " JOIN sentence AS first ON first.id = sentence1_id"
                 " JOIN sentence AS second ON second.id = sentence2_id"
                 " WHERE silver_set_id = ? ORDER BY sentence1_id, sentence2_id",
