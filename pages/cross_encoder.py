@@ -1,19 +1,20 @@
-"""Train the labeler."""
+"""Train the labeler, or a student that reads pairs."""
 
 import streamlit as st
 
 from augsbert_core import ui
 from augsbert_core.options import CrossEncoderOptions
+from augsbert_core.storage.gold_samples import count_classes
 from augsbert_core.storage.projects import count_project
 from augsbert_core.storage.runs import list_runs
+from augsbert_core.ui import cross_encoder_form as form_parts
+from augsbert_core.ui import cross_encoder_plan as plan_parts
+from augsbert_core.ui import cross_encoder_runs as runs_parts
 from augsbert_core.ui import recipes
+from augsbert_core.ui.gate_panel import gate_panel
+from augsbert_core.ui.students import complete_sets
 
-PAGE, STEP = "cross", "train-cross-encoder"
-DEFAULTS = CrossEncoderOptions()
-PAPER = {"base": recipes.BASES[1], "batch_size": 16, "learning_rate": 1e-5}
-USUAL = {
-    name: getattr(DEFAULTS, name) for name in ("base", "epochs", "batch_size", "learning_rate")
-}
+STEP = "train-cross-encoder"
 
 bench = ui.open_bench()
 ui.page_header(
@@ -24,7 +25,7 @@ ui.page_header(
 )
 project = ui.need_project(bench)
 counts = count_project(bench.workspace, project.id)
-if not counts.train:
+if not counts.train and not complete_sets(bench, project):
     ui.empty_state(
         "There are no gold pairs to train on yet. Import some into the training split first.",
         page="gold",
@@ -32,55 +33,52 @@ if not counts.train:
     )
     st.stop()
 
+classes = count_classes(bench.workspace, project.id, "train")
+one_class = project.task == "classification" and counts.train > 0 and 0 in classes
 form, facts = st.columns([3, 1], gap="medium")
+offer = form.container()
 with form, st.container(border=True):
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown("**Recipe**", width="stretch")
-        st.button(
-            "Paper's recipe",
-            icon=":material/article:",
-            on_click=recipes.fill,
-            args=(PAGE, project, PAPER),
-            help="BERT-base with learning rate 1e-5 and batch 16 (paper §5). BERT-base is downloaded, and "
-            "so small a rate needs thousands of gold pairs or many epochs.",
+    form_parts.presets(project)
+    options = form_parts.recipe_inputs(bench, project, classes, has_gold=counts.train > 0)
+ready = True
+with offer:
+    if one_class and options.use_gold and classes[1]:
+        options = plan_parts.negatives_input(bench, project, counts, options)
+        ready = options.negatives != "none"
+    elif one_class and options.use_gold:
+        st.error(
+            "All gold training pairs are negatives. A cross-encoder trained on them alone learns to say no to any "
+            "pair; positives have to come from people. Import some on the Gold page.",
+            icon=":material/balance:",
         )
-        st.button(
-            "Our default",
-            icon=":material/restart_alt:",
-            on_click=recipes.fill,
-            args=(PAGE, project, USUAL),
-            help="The small bundled model with a higher learning rate and more epochs: "
-            "quick on a CPU and better on few gold pairs.",
-        )
-    base = recipes.base_input(PAGE, project, DEFAULTS.base)
-    options = CrossEncoderOptions(base=base, **recipes.common_inputs(PAGE, project, DEFAULTS))
-    start = st.button("Train the cross-encoder", type="primary", icon=":material/play_arrow:")
-
-steps = recipes.optimiser_steps(counts.train, batch_size=options.batch_size, epochs=options.epochs)
-with facts, st.container(border=True, height="stretch"):
-    st.metric("Gold pairs to train on", f"{counts.train:,}", help="The train split.")
-    st.metric(
-        "Dev pairs",
-        f"{counts.dev:,}",
-        help="The checkpoint with the best score on the dev split is kept.",
+        ready = False
+with form, st.container(border=True, horizontal=True, vertical_alignment="center"):
+    with st.container(width="stretch", gap="xsmall"):
+        plan_parts.notices(bench, project, counts, options)
+    start = st.button(
+        "Train the cross-encoder",
+        type="primary",
+        icon=":material/play_arrow:",
+        disabled=not ready,
+        help="Queue the training; it goes on with the browser closed."
+        if ready
+        else "Choose negatives first.",
     )
-    st.metric("Optimiser steps", f"{steps:,}", help="Pairs ÷ batch size, rounded up, × epochs.")
-if not counts.dev:
-    st.warning(
-        "There are no dev pairs, so the last checkpoint is kept, good or bad. Put some gold pairs "
-        "into the dev split on the Gold page.",
-        icon=":material/warning:",
-    )
+with facts, st.container(border=True):
+    plan_parts.show_plan(bench, project, counts, classes, options)
 if start:
     ui.launch(bench, STEP, options)
 
 ui.job_panel(bench, [STEP])
 
-st.subheader("Trained labelers", anchor=False)
-labelers = list_runs(bench.workspace, project.id, STEP)
-if labelers:
-    recipes.runs_table(labelers, CrossEncoderOptions)
+st.subheader("Trained cross-encoders", anchor=False)
+trained = list_runs(bench.workspace, project.id, STEP)
+if trained:
+    recipes.runs_table(trained, CrossEncoderOptions)
     st.caption("Compare only runs with the same dev pairs. Next: choose pairs for the labeler.")
     ui.page_link("sample", "Sample candidate pairs")
+    runs_parts.closer_look(bench, project, trained)
 else:
     ui.empty_state("None yet. The first one takes a few minutes on a CPU.")
+
+gate_panel(bench, project)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.models.pooling import ATTENTION_POOLING, assemble
 from augsbert_core.options import BUNDLED_MODEL
 
 if TYPE_CHECKING:
@@ -77,14 +78,17 @@ def load_bi_encoder(
     folder = Path(resolve_model(name).location)
     config = _shortened_config(folder, name, layers)
     with _loading(name):
-        model = SentenceTransformer(
-            str(folder),
-            device=device,
-            local_files_only=True,
-            trust_remote_code=False,
-            model_kwargs={"use_safetensors": True},
-            config_kwargs=config,
-        )
+        if _has_attention_pooling(folder):
+            model = assemble(folder, device, config)
+        else:
+            model = SentenceTransformer(
+                str(folder),
+                device=device,
+                local_files_only=True,
+                trust_remote_code=False,
+                model_kwargs={"use_safetensors": True},
+                config_kwargs=config,
+            )
     _limit_length(model, max_length)
     return model
 
@@ -95,6 +99,8 @@ def load_cross_encoder(
     *,
     max_length: int | None = None,
     for_training: bool = False,
+    layers: int | None = None,
+    hidden: int | None = None,
     seed: int = 42,
 ) -> "CrossEncoder":
     """A cross-encoder with one output, ready for `device`.
@@ -103,6 +109,9 @@ def load_cross_encoder(
     of a sentence encoder, else the head of its architecture. Otherwise such a model is refused, because
     an untrained head scores pairs at random.
     max_length: tokens per pair, never more than the model can read.
+    layers: keep only the first so many transformer layers (the saved model stays that small).
+    hidden: a new head has a hidden layer of so many tanh units; on a plain transformer it reads [CLS].
+    Raises WorkbenchError when the model cannot be had, has fewer layers, or has a trained head of another size.
     """
     from sentence_transformers import CrossEncoder
 
@@ -114,9 +123,17 @@ def load_cross_encoder(
             + (f"its head has {outputs} outputs." if outputs else "it has no trained head.")
             + " Choose a cross-encoder with one output, or train one first."
         )
+    if _has_attention_pooling(folder):
+        raise WorkbenchError(
+            f"{name!r} pools by attention, which a cross-encoder cannot be built on. Choose the model it was "
+            "trained from, or a student with another pooling."
+        )
+    if outputs == 1:
+        _check_head(folder, name, hidden)
+    config = _shortened_config(folder, name, layers)
     with _loading(name), _seeded(seed):
-        if outputs == 0 and _pools(folder):
-            model = _pooled_cross_encoder(folder, device)
+        if outputs != 1 and (hidden is not None or (outputs == 0 and _pools(folder))):
+            model = _with_new_head(folder, device, config, hidden)
         else:
             model = CrossEncoder(
                 str(folder),
@@ -128,6 +145,7 @@ def load_cross_encoder(
                     "use_safetensors": True,
                     "ignore_mismatched_sizes": outputs != 1,
                 },
+                config_kwargs=config,
             )
     _limit_length(model, max_length)
     return model
@@ -139,7 +157,7 @@ def is_sentence_encoder(name: str) -> bool:
     WorkbenchError when the model cannot be had.
     """
     folder = Path(resolve_model(name).location)
-    return _pools(folder) and count_outputs(folder) == 0
+    return (_pools(folder) or _has_attention_pooling(folder)) and count_outputs(folder) == 0
 
 
 def count_layers(name: str) -> int:
@@ -158,6 +176,18 @@ def count_outputs(folder: Path) -> int:
         return 0
     # transformers leaves the two labels of its default out of config.json.
     return len(config["id2label"]) if "id2label" in config else int(config.get("num_labels", 2))
+
+
+def count_hidden(folder: Path) -> int | None:
+    """The units of the hidden layer in a trained pair-classification head; None when it has no such layer."""
+    heads = [
+        _read_json(folder / module["path"] / "config.json")
+        for module in _modules(folder)
+        if module["type"].endswith(".Dense")
+    ]
+    if len(heads) < 2 or heads[-1].get("module_output_name") != "scores":
+        return None
+    return int(heads[-2]["out_features"])
 
 
 def quiet_libraries() -> None:
@@ -218,7 +248,8 @@ def _check_folder(folder: Path, name: str) -> None:
             f"{name!r} is not a model folder: it has neither config.json nor modules.json."
         )
     for module in _modules(folder):
-        if not module["type"].startswith("sentence_transformers."):
+        known = module["type"].startswith("sentence_transformers.")
+        if not known and module["type"] != ATTENTION_POOLING:
             raise WorkbenchError(
                 f"{name!r} needs code of its own ({module['type']}), which the workbench never runs. "
                 "Choose a model made of standard modules."
@@ -296,15 +327,17 @@ def _pools(folder: Path) -> bool:
     return any(module["type"].endswith(".Pooling") for module in _modules(folder))
 
 
-def _pooled_cross_encoder(folder: Path, device: str) -> "CrossEncoder":
-    """A sentence encoder with one new output on top of its own pooling.
+def _has_attention_pooling(folder: Path) -> bool:
+    return any(module["type"] == ATTENTION_POOLING for module in _modules(folder))
 
-    What such a model knows lies in its pooled tokens; the [CLS] token that the usual head reads was never
-    trained. From 600 STS-B pairs this head gives a better labeler, and most of it within an epoch.
-    """
-    from sentence_transformers import CrossEncoder, SentenceTransformer
-    from sentence_transformers.base.modules import Dense
-    from sentence_transformers.sentence_transformer.modules import Pooling
+
+def _with_new_head(
+    folder: Path, device: str, config: dict[str, Any], hidden: int | None
+) -> "CrossEncoder":
+    """A transformer with a head on its pooled tokens: its own pooling if it is a sentence encoder, else [CLS]."""
+    from sentence_transformers import SentenceTransformer
+
+    from augsbert_core.models.heads import with_pooled_head
 
     encoder = SentenceTransformer(
         str(folder),
@@ -312,15 +345,19 @@ def _pooled_cross_encoder(folder: Path, device: str) -> "CrossEncoder":
         local_files_only=True,
         trust_remote_code=False,
         model_kwargs={"use_safetensors": True},
+        config_kwargs=config,
     )
-    pooling = next(module for module in encoder if isinstance(module, Pooling))
-    head = Dense(
-        pooling.get_embedding_dimension(),
-        1,
-        activation_function=None,
-        module_output_name="scores",
-    )
-    return CrossEncoder(modules=[encoder[0], pooling, head], device=device, num_labels=1)
+    return with_pooled_head(encoder, device, hidden, own_pooling=_pools(folder))
+
+
+def _check_head(folder: Path, name: str, hidden: int | None) -> None:
+    """Refuse another head for a model whose own is trained: it would be thrown away."""
+    own = count_hidden(folder)
+    if hidden is not None and hidden != own:
+        raise WorkbenchError(
+            f"{name!r} has a trained head with {f'{own} hidden units' if own else 'no hidden layer'}, so it "
+            f"cannot get {hidden}. Leave the hidden layer as it is, or start from a model without a head."
+        )
 
 
 def _limit_length(model: Any, max_length: int | None) -> None:

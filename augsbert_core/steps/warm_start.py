@@ -5,6 +5,8 @@ nobody has to score. The cross-encoder's new head, and the habit of reading two 
 learnt before the first gold pair is seen.
 """
 
+import json
+import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,12 +16,13 @@ import numpy as np
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.models import catalog, cross_encoder, evaluation
+from augsbert_core.models.truncation import is_at_hand
 from augsbert_core.options import CrossEncoderOptions, SampleOptions
 from augsbert_core.pairs import ScoredPairs
-from augsbert_core.progress import stretch
 from augsbert_core.sampling import SAMPLERS, Candidates, Corpus
 from augsbert_core.steps.context import StepContext
 from augsbert_core.steps.sample import sampling_corpus
+from augsbert_core.steps.seed_optimisation import told_of, write_whole
 
 WARM_STARTS = ("auto", "on", "off")
 
@@ -28,6 +31,11 @@ SMALL_GOLD = 3000
 
 TOP_K = 5
 """Neighbours per sentence among which the similar pairs are drawn."""
+
+GOLD_FROM = 0.5
+"""The share of the progress bar that the warm start takes."""
+
+RECORD = "warm-start.json"
 
 NO_PAIRS = ScoredPairs([], [], np.zeros(0))
 
@@ -42,7 +50,7 @@ class WarmStart:
 
 
 def wants_warm_start(options: CrossEncoderOptions, n_gold: int) -> bool:
-    """Whether a training begins with a warm start.
+    """Whether a training on so many pairs begins with a warm start; without pairs only the options are checked.
 
     WorkbenchError: it was asked for, but the base is no sentence encoder, whose cosines would say nothing.
     """
@@ -50,7 +58,14 @@ def wants_warm_start(options: CrossEncoderOptions, n_gold: int) -> bool:
         raise WorkbenchError(
             f"{options.warm_start!r} is no warm start. Choose one of {', '.join(WARM_STARTS)}."
         )
-    if options.warm_start == "off" or (options.warm_start == "auto" and n_gold >= SMALL_GOLD):
+    if options.warm_start != "off" and options.warm_start_pairs < 2:
+        raise WorkbenchError(
+            f"A warm start on {options.warm_start_pairs} pairs teaches nothing. Give 2 or more; "
+            f"{CrossEncoderOptions().warm_start_pairs:,} are usual."
+        )
+    if _is_ruled_out(options, n_gold):
+        return False
+    if not n_gold:  # not yet known: looking at the base could mean a download
         return False
     if catalog.is_sentence_encoder(options.base):
         return True
@@ -62,6 +77,18 @@ def wants_warm_start(options: CrossEncoderOptions, n_gold: int) -> bool:
     )
 
 
+def expect_warm_start(options: CrossEncoderOptions, n_gold: int) -> bool | None:
+    """`wants_warm_start`, for a page: None when only a download would tell. WorkbenchError as there."""
+    if _is_ruled_out(options, n_gold):
+        return False
+    return wants_warm_start(options, n_gold) if is_at_hand(options.base) else None
+
+
+def _is_ruled_out(options: CrossEncoderOptions, n_gold: int) -> bool:
+    """Whether there is no warm start, whatever the base is."""
+    return options.warm_start == "off" or (options.warm_start == "auto" and n_gold >= SMALL_GOLD)
+
+
 def warm_start(context: StepContext, options: CrossEncoderOptions) -> WarmStart | None:
     """Train on the base's own cosines and return where the model lies; done twice for one run, found again.
 
@@ -69,31 +96,46 @@ def warm_start(context: StepContext, options: CrossEncoderOptions) -> WarmStart 
     sentences make no pair.
     """
     folder = context.folder / "warm-start"
+    done = _finished(folder)
+    if done is not None:
+        return done
+    begun = time.monotonic()
+    report = told_of(context.report, "Warm start (1 of 2)", 0.0, GOLD_FROM)
+    report(0.0, "choosing pairs of the corpus")
     pairs = warm_start_pairs(context, options)
     if not len(pairs):
         return None
-    begun = time.monotonic()
-    if not (folder / "model").is_dir():
-        context.report(0.0, f"Warm start: the base scores {len(pairs):,} pairs")
-        cosines = evaluation.score_pairs(
-            "bi_encoder",
-            options.base,
-            (pairs.sentences1, pairs.sentences2),
-            device=context.device,
-            layers=options.layers,
-            should_stop=context.should_stop,
-        )
-        cross_encoder.train_cross_encoder(
-            replace_scores(pairs, cosines),
-            NO_PAIRS,
-            first_stage(options),
-            folder,
-            task="regression",
-            device=context.device,
-            report=stretch(context.report, 0.0, 0.5),
-            should_stop=context.should_stop,
-        )
-    return WarmStart(str(folder / "model"), len(pairs), time.monotonic() - begun)
+    report(0.0, f"the base scores {len(pairs):,} pairs")
+    # All of the base teaches, whatever part of it learns: cut to its first layers it would know far less.
+    cosines = evaluation.score_pairs(
+        "bi_encoder",
+        options.base,
+        (pairs.sentences1, pairs.sentences2),
+        device=context.device,
+        should_stop=context.should_stop,
+    )
+    prepared = time.monotonic() - begun
+    result = cross_encoder.train_cross_encoder(
+        replace_scores(pairs, cosines),
+        NO_PAIRS,
+        first_stage(options),
+        folder,
+        task="regression",
+        device=context.device,
+        report=report,
+        should_stop=context.should_stop,
+    )
+    record = {"n_pairs": len(pairs), "seconds": prepared + result.seconds}
+    write_whole(folder / RECORD, json.dumps(record))
+    return _finished(folder)
+
+
+def _finished(folder: Path) -> WarmStart | None:
+    """What a warm start in this folder came to, if it has been finished."""
+    record = folder / RECORD
+    if not record.is_file() or not (folder / "model").is_dir():
+        return None
+    return WarmStart(location=str(folder / "model"), **json.loads(record.read_text("utf-8")))
 
 
 def first_stage(options: CrossEncoderOptions) -> CrossEncoderOptions:
@@ -137,6 +179,4 @@ def _texts(corpus: Corpus, parts: Sequence[tuple[Candidates, np.ndarray]]) -> Sc
 
 def forget(folder: Path) -> None:
     """Remove the warm start's own weights once gold training has ended: nothing reads them again."""
-    import shutil
-
     shutil.rmtree(folder / "warm-start", ignore_errors=True)
