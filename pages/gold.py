@@ -4,7 +4,12 @@ import streamlit as st
 
 from augsbert_core import ui
 from augsbert_core.storage.projects import count_project
-from augsbert_core.ui.gold_import import import_panel, show_reports
+from augsbert_core.ui.gold_import import (
+    KINDS_WITHOUT_SCORES,
+    WHAT_FOR,
+    import_panel,
+    show_reports,
+)
 from augsbert_core.ui.gold_overview import imports, overview
 
 bench = ui.open_bench()
@@ -39,20 +44,15 @@ if import_tab.open:
 
 if unlabelled_tab.open:
     with unlabelled_tab:
-        kinds = {"sentences": "Sentences", "unlabelled-pairs": "Pairs without scores"}
         kind = st.segmented_control(
             "What is in the file?",
-            list(kinds),
+            list(KINDS_WITHOUT_SCORES),
             default="sentences",
             required=True,
-            format_func=kinds.__getitem__,
+            format_func=KINDS_WITHOUT_SCORES.__getitem__,
             key="unlabelled-kind",
         )
-        st.markdown(
-            "More sentences to draw candidate pairs from, for example of a new domain."
-            if kind == "sentences"
-            else "Pairs of your own choice become a candidate set, ready to be labelled."
-        )
+        st.markdown(WHAT_FOR[str(kind)])
         import_panel(bench, project, str(kind))
 
 if imports_tab.open:

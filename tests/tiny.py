@@ -54,6 +54,15 @@ def tiny_cross_encoder(
     return _save(BertForSequenceClassification, folder, texts, layers, seed, num_labels=outputs)
 
 
+def tiny_masked_model(
+    folder: Path, texts: Iterable[str] = (" ".join(WORDS),), *, seed: int = 0
+) -> str:
+    """Save a masked language model with a head that predicts words, untrained; returns its path."""
+    from transformers import BertForMaskedLM
+
+    return _save(BertForMaskedLM, folder, texts, 1, seed)
+
+
 def vocabulary(texts: Iterable[str]) -> dict[str, int]:
     """A WordPiece vocabulary: special tokens, characters (also as continuations), words."""
     words = sorted({word for text in texts for word in text.lower().split()})

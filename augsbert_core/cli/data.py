@@ -31,8 +31,11 @@ def import_file(
     file: Annotated[Path, typer.Argument(help="CSV or TSV, with or without a header.")],
     project: ProjectName,
     kind: Annotated[
-        Literal["pairs", "unlabelled-pairs", "sentences"],
-        typer.Option(help="Scored gold pairs, pairs to be labelled, or sentences to sample from."),
+        Literal["pairs", "unlabelled-pairs", "sentences", "nli", "triplets"],
+        typer.Option(
+            help="Scored gold pairs, pairs to be labelled, sentences to sample from, NLI pairs (premise, "
+            "hypothesis, label), or triplets (anchor, positive, negative)."
+        ),
     ] = "pairs",
     limit: Annotated[int | None, typer.Option(min=1, help="Read only the first N rows.")] = None,
     task: Annotated[
@@ -45,7 +48,7 @@ def import_file(
         str | None,
         typer.Option(
             metavar="A,B,SCORE",
-            help="Names or 0-based positions.",
+            help="Names or 0-based positions, in the order in which --kind names them.",
             show_default="guessed",
         ),
     ] = None,

@@ -1,20 +1,25 @@
-"""Files in: gold pairs, unlabelled pairs or unlabelled sentences, planned first, then written at once."""
+"""Files in: gold pairs, unlabelled text, NLI pairs or triplets, planned first, then written at once."""
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import ImportOptions, to_json
 from augsbert_core.pairs import SPLITS, ScoreRange
 from augsbert_core.progress import Report, silent
-from augsbert_core.storage import candidates, gold, runs, sentences, tables
+from augsbert_core.storage import candidates, gold, nli, runs, sentences, tables, triplets
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.tables import Columns, GoldRow, Rejected, Repeats, Table
 
 KEPT_REJECTS = 1_000
 """So many rejected rows are stored with an import; the report of the import itself lists all."""
+
+NUMBERED_LABELS = (
+    "Labels 0, 1 and 2 were read as entailment, neutral and contradiction, as in SNLI and AllNLI. If the file "
+    "counts otherwise, write the labels as words."
+)
 
 NO_REPEATS = Repeats(0, 0, 0, 0, [])
 
@@ -24,7 +29,7 @@ class ImportPlan:
     """What a file would bring in, before anything is written.
 
     score_range: as declared, or None; then `rows` were read with `guessed_range`, for the preview only.
-    rows: gold rows with their split; texts: pairs or sentences of the other two kinds.
+    rows: gold rows with their split; texts: the rows of the other kinds, and lines: where each one starts.
     """
 
     kind: str
@@ -35,6 +40,7 @@ class ImportPlan:
     task: str
     rows: list[GoldRow] = field(default_factory=list)
     texts: list[tuple[str, ...]] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
     rejected: list[Rejected] = field(default_factory=list)
     repeats: Repeats = NO_REPEATS
     collapsed: int = 0
@@ -76,12 +82,11 @@ def plan_import(data: bytes, name: str, options: ImportOptions) -> ImportPlan:
     columns = _columns(table, options)
     if options.kind == "pairs":
         return _plan_gold(table, columns, name, options)
-    texts: Sequence[tuple[int, str] | tuple[int, str, str]]
-    if options.kind == "sentences":
-        texts, rejected = tables.sentence_rows(table, columns)
-    else:
-        texts, rejected = tables.unlabelled_rows(table, columns)
+    texts, rejected = READERS[options.kind](table, columns)
     tables.require_rows(texts, rejected, name)
+    notes = list(table.notes)
+    if options.kind == "nli" and _has_numbered_labels(table, columns):
+        notes.append(NUMBERED_LABELS)
     return ImportPlan(
         kind=options.kind,
         table=table,
@@ -90,9 +95,24 @@ def plan_import(data: bytes, name: str, options: ImportOptions) -> ImportPlan:
         guessed_range=None,
         task="regression",
         texts=[tuple(row[1:]) for row in texts],
+        lines=[row[0] for row in texts],
         rejected=rejected,
-        notes=list(table.notes),
+        notes=notes,
     )
+
+
+Reader = Callable[[Table, Columns], tuple[Sequence[tuple], list[Rejected]]]
+READERS: dict[str, Reader] = {
+    "sentences": tables.sentence_rows,
+    "unlabelled-pairs": tables.unlabelled_rows,
+    "nli": tables.nli_rows,
+    "triplets": tables.triplet_rows,
+}
+
+
+def _has_numbered_labels(table: Table, columns: Columns) -> bool:
+    place = columns.label or 0
+    return any(len(row) > place and row[place].strip() in ("0", "1", "2") for row in table.rows)
 
 
 def _columns(table: Table, options: ImportOptions) -> Columns:
@@ -236,6 +256,10 @@ def _write(
         return candidates.add_uploaded_pairs(
             workspace, project_id, pairs, record=record, metrics=metrics
         )
+    if plan.kind in ADDERS:
+        add = ADDERS[plan.kind]
+        run_id = add(workspace, project_id, plan.texts, plan.lines, record=record, metrics=metrics)
+        return run_id, len(plan.texts), []
     run_id, new = sentences.add_unlabelled_sentences(
         workspace, project_id, [text for (text,) in plan.texts], record=record, metrics=metrics
     )
@@ -245,6 +269,12 @@ def _write(
         "kept once."
     )
     return run_id, new, [note] if repeated else []
+
+
+ADDERS: dict[str, Callable[..., int]] = {
+    "nli": nli.add_nli_pairs,
+    "triplets": triplets.add_triplets,
+}
 
 
 def _write_gold(

@@ -32,10 +32,20 @@ SCORE_NAMES = _words(
     "score goldscore similarityscore relatednessscore humanscore averagescore meanscore similarity "
     "relatedness sim rating gold isduplicate duplicate isparaphrase paraphrase quality label labels"
 )
+LABEL_NAMES = _words("goldlabel label labels class entailment relation judgment judgement")
+TRIPLET_NAMES: tuple[tuple[str, str, str], ...] = (
+    ("anchor", "positive", "negative"),
+    ("query", "positive", "negative"),
+    ("sentence1", "sentence2", "sentence3"),
+    ("sent0", "sent1", "hardneg"),
+)
 SENTENCE_NAMES = _words("sentence sentences text texts question query utterance content document")
 SPLIT_NAMES = _words("split partition subset set")
 GROUP_NAMES = _words("genre group topic domain category")
-_OTHER_NAMES = _words("id pairid index idx year source filename file url qid1 qid2 1id 2id")
+_OTHER_NAMES = _words(
+    "id pairid index idx year source filename file url qid1 qid2 1id 2id captionid promptid dataset "
+    "sentence1parse sentence2parse sentence1binaryparse sentence2binaryparse label1 label2 label3 label4 label5"
+)
 SPLIT_WORDS = {
     **dict.fromkeys(("train", "training"), "train"),
     **dict.fromkeys(("dev", "development", "val", "valid", "validation"), "dev"),
@@ -44,9 +54,13 @@ SPLIT_WORDS = {
 # Words too short or too common in running text to prove that a line is a header.
 _WEAK_NAMES = {"a", "b", "first", "second", "left", "right", "set"}
 _TELLING_NAMES = (
-    {name for pair in PAIR_NAMES for name in pair} | {*SCORE_NAMES, *SENTENCE_NAMES}
+    {name for pair in PAIR_NAMES for name in pair}
+    | {name for names in TRIPLET_NAMES for name in names}
+    | {"goldlabel", *SCORE_NAMES, *SENTENCE_NAMES}
 ) - _WEAK_NAMES
 _KNOWN_NAMES = _TELLING_NAMES | {*SPLIT_NAMES, *GROUP_NAMES, *_OTHER_NAMES}
+NLI_LABELS = ("entailment", "neutral", "contradiction")
+"""What a premise says about a hypothesis; in files also 0, 1 and 2, in this order, as in SNLI."""
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?[0-9]+,[0-9]+\s*")
 _MISSING_WORDS = {"", "-", "?", "na", "n/a", "nan", "none", "null", "inf", "-inf"}
 _NAME_LIKE = re.compile(r"[\w#./() -]{1,40}")
@@ -70,6 +84,15 @@ def is_number(cell: str) -> bool:
     """Whether a cell holds one finite number."""
     value = parse_number(cell)
     return value is not None and math.isfinite(value)
+
+
+def nli_label(cell: str) -> str | None:
+    """The word for an NLI label, written as a word in any case or as 0, 1, 2; None for anything else."""
+    word = cell.strip().lower()
+    if word in NLI_LABELS:
+        return word
+    value = parse_number(word)
+    return NLI_LABELS[int(value)] if value in (0.0, 1.0, 2.0) else None
 
 
 def count_known_names(cells: list[str]) -> int:

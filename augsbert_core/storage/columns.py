@@ -1,16 +1,19 @@
 """Which column of a table holds what: by the names in its header, by its shape, or as told."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.storage.column_names import (
     GROUP_NAMES,
+    LABEL_NAMES,
     PAIR_NAMES,
     SCORE_NAMES,
     SENTENCE_NAMES,
     SPLIT_NAMES,
+    TRIPLET_NAMES,
     is_number,
+    nli_label,
     tidy,
 )
 from augsbert_core.storage.reading import Table
@@ -20,6 +23,8 @@ KINDS = {
     "pairs": ("sentence 1", "sentence 2", "score"),
     "unlabelled-pairs": ("sentence 1", "sentence 2"),
     "sentences": ("sentence",),
+    "nli": ("premise", "hypothesis", "label"),
+    "triplets": ("anchor", "positive", "negative"),
 }
 _STSB_WIDTHS = frozenset((7, 8, 9))
 _STSB_GROUP, _STSB_SCORE, _STSB_SENTENCE1, _STSB_SENTENCE2 = 0, 4, 5, 6
@@ -28,19 +33,31 @@ _SAMPLE_ROWS = 1000
 
 @dataclass(frozen=True)
 class Columns:
-    """0-based positions of the columns that are used; None where the table has no such column."""
+    """0-based positions of the columns that are used; None where the table has no such column.
+
+    label: of NLI rows. negative: of triplets, whose anchor and positive are sentence1 and sentence2.
+    """
 
     sentence1: int
     sentence2: int | None = None
     score: int | None = None
     split: int | None = None
     group: int | None = None
+    label: int | None = None
+    negative: int | None = None
 
     @property
     def used(self) -> list[int]:
         """The positions in use, in ascending order."""
-        every = (self.sentence1, self.sentence2, self.score, self.split, self.group)
+        every = (*self.told, self.split, self.group)
         return sorted(position for position in every if position is not None)
+
+    @property
+    def told(self) -> tuple[int | None, ...]:
+        """The positions in the order of `KINDS`: the two sentences and what stands beside them."""
+        beside = (self.score, self.label, self.negative)
+        third = next((position for position in beside if position is not None), None)
+        return self.sentence1, self.sentence2, third
 
 
 def guess_columns(table: Table, kind: str) -> Columns:
@@ -54,14 +71,17 @@ def guess_columns(table: Table, kind: str) -> Columns:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, not {kind!r}")
     if kind == "sentences":
         return Columns(_guess_sentence(table))
-    found = _guess_pair(table, with_score=kind == "pairs")
+    if kind in _GUESSERS:
+        found = _GUESSERS[kind](table)
+    else:
+        found = _guess_pair(table, with_score=kind == "pairs")
     if found is None:
         raise _no_guess(table, kind)
     return _with_split_and_group(table, found, kind)
 
 
 def choose_columns(table: Table, names: Sequence[str], kind: str) -> Columns:
-    """The columns that the user names: sentence 1, sentence 2 and score, as far as `kind` has them.
+    """The columns that the user names, in the order of `KINDS`.
 
     names: header names or 0-based positions as text. Split and group are still found by name.
     """
@@ -80,12 +100,16 @@ def choose_columns(table: Table, names: Sequence[str], kind: str) -> Columns:
                 f"Column {names[index]!r} was given twice. "
                 f"Name {len(needed)} different columns: {', '.join(needed)}."
             )
-    return _with_split_and_group(table, _as_columns(positions), kind)
+    return _with_split_and_group(table, _as_columns(positions, kind), kind)
 
 
-def _as_columns(positions: Sequence[int]) -> Columns:
-    rest = [*positions[1:], None, None]
-    return Columns(positions[0], rest[0], rest[1])
+def _as_columns(positions: Sequence[int], kind: str) -> Columns:
+    second, third = [*positions[1:], None, None][:2]
+    if kind == "nli":
+        return Columns(positions[0], second, label=third)
+    if kind == "triplets":
+        return Columns(positions[0], second, negative=third)
+    return Columns(positions[0], second, third)
 
 
 def find_column(table: Table, name: str) -> int:
@@ -184,6 +208,44 @@ def _guess_by_count(table: Table, with_score: bool) -> Columns | None:
     return Columns(first, second, numeric[0] if with_score else None)
 
 
+def _guess_nli(table: Table) -> Columns | None:
+    """A named pair and a named label, or three columns of which one holds NLI labels."""
+    header, width = _tidy_header(table), _width(table)
+    for one, two in sorted(PAIR_NAMES, key=lambda names: names != ("premise", "hypothesis")):
+        if one in header and two in header:
+            pair = (header.index(one), header.index(two))
+            label = _first_named(header, LABEL_NAMES, pair)
+            return None if label is None else Columns(*pair, label=label)
+    labels = [position for position in range(width) if _holds_labels(table, position)]
+    if width != 3 or len(labels) != 1:
+        return None
+    first, second = (position for position in range(width) if position not in labels)
+    return Columns(first, second, label=labels[0])
+
+
+def _holds_labels(table: Table, position: int) -> bool:
+    cells = [row[position] for row in table.rows[:_SAMPLE_ROWS] if len(row) > position]
+    known = sum(nli_label(cell) is not None or cell.strip() == "-" for cell in cells)
+    return bool(cells) and known >= 0.9 * len(cells)
+
+
+def _guess_triplet(table: Table) -> Columns | None:
+    """Three named sentences, or exactly three columns, none of them of numbers."""
+    header = _tidy_header(table)
+    for names in TRIPLET_NAMES:
+        if all(name in header for name in names):
+            return _as_columns([header.index(name) for name in names], "triplets")
+    if _width(table) != 3 or any(_is_numeric(table, position) for position in range(3)):
+        return None
+    return Columns(0, 1, negative=2)
+
+
+_GUESSERS: dict[str, Callable[[Table], Columns | None]] = {
+    "nli": _guess_nli,
+    "triplets": _guess_triplet,
+}
+
+
 def _guess_sentence(table: Table) -> int:
     header, width = _tidy_header(table), _width(table)
     if width == 1:
@@ -209,6 +271,8 @@ def _is_numeric(table: Table, position: int) -> bool:
 
 
 def _with_split_and_group(table: Table, columns: Columns, kind: str) -> Columns:
+    if kind in _GUESSERS:
+        return columns
     header, taken = _tidy_header(table), columns.used
     split = _first_named(header, SPLIT_NAMES, taken) if kind == "pairs" else None
     group = _first_named(header, GROUP_NAMES, taken)

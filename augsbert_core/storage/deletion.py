@@ -100,7 +100,7 @@ def _remove_some(db: Database, n_rows: int) -> bool:
             db.execute(f"DELETE FROM {sets} WHERE id = ?", [set_id])
             remove_unused_run(db, run_id)
     for (project_id,) in db.execute("SELECT id FROM project WHERE deleting ORDER BY id").fetchall():
-        for table in ("gold_pair", "sentence"):
+        for table in ("gold_pair", "nli_pair", "triplet", "sentence"):
             n_rows -= db.execute(
                 f"DELETE FROM {table} WHERE id IN"
                 f" (SELECT id FROM {table} WHERE project_id = ? LIMIT ?)",

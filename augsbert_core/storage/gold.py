@@ -88,7 +88,9 @@ INSERT INTO gold_pair (project_id, run_id, sentence1_id, sentence2_id, swapped, 
 
 
 def remove_import(workspace: Workspace, run_id: int) -> int:
-    """Take back one import with the sentences that nothing else uses; returns how many gold pairs went.
+    """Take back one import with the sentences that nothing else uses; returns how many rows went.
+
+    Rows: gold pairs, NLI pairs or triplets.
 
     WorkbenchError: its pairs have been labelled as candidates, or a job of the project is not done.
     """
@@ -101,7 +103,10 @@ def remove_import(workspace: Workspace, run_id: int) -> int:
             raise WorkbenchError(
                 "The pairs of this import have silver labels. Delete the silver set first, then the import."
             )
-        removed = db.execute("DELETE FROM gold_pair WHERE run_id = ?", [run_id]).rowcount
+        removed = sum(
+            db.execute(f"DELETE FROM {table} WHERE run_id = ?", [run_id]).rowcount
+            for table in ("gold_pair", "nli_pair", "triplet")
+        )
         db.execute("DELETE FROM run WHERE id = ?", [run_id])
         db.execute(ORPHANS_SQL, {"project": run["project_id"]})
     return int(removed)
@@ -117,7 +122,12 @@ WHERE candidate_set.run_id = ? AND NOT silver_set.deleting LIMIT 1
 ORPHANS_SQL = """
 DELETE FROM sentence WHERE project_id = :project AND NOT is_unlabelled AND id NOT IN (
   SELECT sentence1_id FROM gold_pair UNION SELECT sentence2_id FROM gold_pair
-  UNION SELECT sentence1_id FROM candidate_pair UNION SELECT sentence2_id FROM candidate_pair)
+  UNION SELECT sentence1_id FROM candidate_pair UNION SELECT sentence2_id FROM candidate_pair
+  UNION SELECT premise_id FROM nli_pair WHERE project_id = :project
+  UNION SELECT hypothesis_id FROM nli_pair WHERE project_id = :project
+  UNION SELECT anchor_id FROM triplet WHERE project_id = :project
+  UNION SELECT positive_id FROM triplet WHERE project_id = :project
+  UNION SELECT negative_id FROM triplet WHERE project_id = :project)
 """
 
 ORDERED_SQL = """

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.pairs import ScoreRange
-from augsbert_core.storage.column_names import SPLIT_WORDS, parse_number
+from augsbert_core.storage.column_names import NLI_LABELS, SPLIT_WORDS, nli_label, parse_number
 from augsbert_core.storage.columns import (
     KINDS,
     Columns,
@@ -47,11 +47,13 @@ __all__ = [
     "guess_score_range",
     "guess_task",
     "limit_rows",
+    "nli_rows",
     "read_table",
     "require_rows",
     "sentence_rows",
     "split_by_ratio",
     "text_pair_key",
+    "triplet_rows",
     "unlabelled_rows",
 ]
 
@@ -137,6 +139,49 @@ def sentence_rows(table: Table, columns: Columns) -> tuple[list[tuple[int, str]]
 
     def read(line: int, row: list[str]) -> tuple[int, str]:
         return line, _sentence(row[columns.sentence1], "Sentence")
+
+    return _read_rows(table, columns, read)
+
+
+def nli_rows(
+    table: Table, columns: Columns
+) -> tuple[list[tuple[int, str, str, str]], list[Rejected]]:
+    """(line, premise, hypothesis, label) of each usable row, and the rows rejected.
+
+    Labels are `NLI_LABELS` as words in any case, or 0, 1, 2 in that order; "-" (no agreement) is rejected.
+    """
+    second, label = columns.sentence2, columns.label
+    if second is None or label is None:
+        raise ValueError("NLI rows need the columns of premise, hypothesis and label")
+
+    def read(line: int, row: list[str]) -> tuple[int, str, str, str]:
+        premise = _sentence(row[columns.sentence1], "Premise")
+        return line, premise, _sentence(row[second], "Hypothesis"), _nli_label(row[label])
+
+    return _read_rows(table, columns, read)
+
+
+def _nli_label(cell: str) -> str:
+    word = nli_label(cell)
+    if word is not None:
+        return word
+    if cell.strip() in ("-", "-1"):
+        raise _Unusable(f"People did not agree on a label: {cell.strip()!r}")
+    raise _Unusable(f"Label is none of {', '.join(NLI_LABELS)}, 0, 1, 2: {cell[:40]!r}")
+
+
+def triplet_rows(
+    table: Table, columns: Columns
+) -> tuple[list[tuple[int, str, str, str]], list[Rejected]]:
+    """(line, anchor, positive, negative) of each usable row, and the rows rejected."""
+    second, negative = columns.sentence2, columns.negative
+    if second is None or negative is None:
+        raise ValueError("triplets need the columns of anchor, positive and negative")
+
+    def read(line: int, row: list[str]) -> tuple[int, str, str, str]:
+        anchor = _sentence(row[columns.sentence1], "Anchor")
+        positive = _sentence(row[second], "Positive")
+        return line, anchor, positive, _sentence(row[negative], "Negative")
 
     return _read_rows(table, columns, read)
 

@@ -12,7 +12,7 @@ from augsbert_core.steps.import_data import ImportPlan, ImportReport, import_fil
 from augsbert_core.storage.exports import rejected_csv
 from augsbert_core.storage.projects import count_project
 from augsbert_core.storage.records import Project
-from augsbert_core.storage.tables import Rejected
+from augsbert_core.storage.tables import KINDS, Rejected
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.checklist import many
 from augsbert_core.ui.import_options import choose_options
@@ -25,8 +25,32 @@ EXAMPLES = {
     "pairs": "A man plays a guitar.\tSomeone is playing music.\t3.4\nThe cat sleeps.\tIt rains.\t0",
     "sentences": "How do I reset my password?\nThe parcel arrived a day late.",
     "unlabelled-pairs": "How do I reset my password?\tI forgot my password.",
+    "nli": "A man plays a guitar.\tSomeone makes music.\tentailment\n"
+    "A man plays a guitar.\tThe man sleeps.\tcontradiction",
+    "triplets": "A man plays a guitar.\tSomeone makes music.\tA man eats a pear.",
 }
-NOUNS = {"pairs": "gold pair", "sentences": "sentence", "unlabelled-pairs": "candidate pair"}
+NOUNS = {
+    "pairs": "gold pair",
+    "sentences": "sentence",
+    "unlabelled-pairs": "candidate pair",
+    "nli": "NLI pair",
+    "triplets": "triplet",
+}
+KINDS_WITHOUT_SCORES = {
+    "sentences": "Sentences",
+    "unlabelled-pairs": "Pairs without scores",
+    "nli": "NLI pairs",
+    "triplets": "Triplets",
+}
+WHAT_FOR = {
+    "sentences": "More sentences to draw candidate pairs from, for example of a new domain.",
+    "unlabelled-pairs": "Pairs of your own choice become a candidate set, ready to be labelled.",
+    "nli": "A premise, a hypothesis, and whether the one entails or contradicts the other or neither; a "
+    "recipe of the bi-encoder can begin with them, and nothing is sampled from them.",
+    "triplets": "An anchor, a sentence close to it and one that is not; a recipe of the bi-encoder can begin "
+    "with them, and nothing is sampled from them.",
+}
+"""Kind of content → its name and use, for the tab of text without scores."""
 
 
 def import_panel(bench: Bench, project: Project, kind: str) -> None:
@@ -114,7 +138,7 @@ def preview_frame(plan: ImportPlan) -> pd.DataFrame:
             }
             for row in plan.rows[:PREVIEW_ROWS]
         )
-    names = ["Sentence"] if plan.kind == "sentences" else ["Sentence 1", "Sentence 2"]
+    names = [what.capitalize() for what in KINDS[plan.kind]]
     return pd.DataFrame(plan.texts[:PREVIEW_ROWS], columns=names)
 
 

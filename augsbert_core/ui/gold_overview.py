@@ -15,9 +15,11 @@ from augsbert_core.storage.gold import (
     gold_scores,
     remove_import,
 )
+from augsbert_core.storage.nli import count_nli
 from augsbert_core.storage.projects import ProjectCounts, count_project
 from augsbert_core.storage.records import Project, Run
 from augsbert_core.storage.runs import list_runs
+from augsbert_core.storage.triplets import count_triplets
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.checklist import many
 from augsbert_core.ui.widgets import (
@@ -183,6 +185,7 @@ def imports(bench: Bench, project: Project) -> None:
     if not runs:
         empty_state("Nothing was imported yet.")
         return
+    _beside_gold(bench, project)
     for run in runs:
         with st.container(
             border=True,
@@ -197,12 +200,35 @@ def imports(bench: Bench, project: Project) -> None:
             _remove(bench, run)
 
 
+def _beside_gold(bench: Bench, project: Project) -> None:
+    """How many NLI pairs and triplets there are, when there are any."""
+    labels = count_nli(bench.workspace, project.id)
+    parts = []
+    if n_nli := sum(labels.values()):
+        shares = ", ".join(f"{count:,} {label}" for label, count in labels.items())
+        parts.append(f"{many(n_nli, 'NLI pair')} ({shares})")
+    if n_triplets := count_triplets(bench.workspace, project.id):
+        parts.append(many(n_triplets, "triplet"))
+    if parts:
+        st.markdown(f":material/account_tree: Beside gold: {' and '.join(parts)}.")
+
+
+IMPORTED = {
+    "sentences": "sentences",
+    "unlabelled-pairs": "candidate pairs",
+    "nli": "NLI pairs",
+    "triplets": "triplets",
+}
+"""Kind of import → what its rows are called; gold pairs go without saying."""
+
+
 def import_facts(run: Run) -> str:
     """When an import was made, how many rows it kept, and how it was told to read them."""
     metrics: dict[str, Any] = run.metrics
     parts = [time_text(run.created_at).replace(":", "\\:")]
     if "pairs_kept" in metrics:
-        parts.append(f"{metrics['pairs_kept']:,} kept")
+        what = IMPORTED.get(metrics.get("kind", ""), "")
+        parts.append(f"{metrics['pairs_kept']:,} {what} kept".replace("  ", " "))
     rejected = metrics.get("rejected")
     if isinstance(rejected, int) and rejected:
         parts.append(f"{rejected:,} rejected")

@@ -121,7 +121,7 @@ def _columns(
     kind: str, names: list[str], guess: Columns | None, prefix: str
 ) -> tuple[int, ...] | None:
     """A selector per needed column, preset with the guess."""
-    guessed = (guess.sentence1, guess.sentence2, guess.score) if guess else (None, None, None)
+    guessed = guess.told if guess else (None, None, None)
     chosen: list[int | None] = []
     for cell, what, preset in zip(st.columns(len(KINDS[kind])), KINDS[kind], guessed, strict=False):
         chosen.append(

@@ -1,0 +1,96 @@
+"""NLI pairs: what a premise says about a hypothesis."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from augsbert_core.pairs import TrainingRows, sentence_key
+from augsbert_core.storage.column_names import NLI_LABELS
+from augsbert_core.storage.database import Workspace, columns, reading, writing
+from augsbert_core.storage.runs import ImportRecord, insert_finished_run
+from augsbert_core.storage.sentences import intern_sentences
+from augsbert_core.storage.triplets import rows_of_ids
+
+CONTRADICTION, ENTAILMENT, NEUTRAL = 0, 1, 2
+"""The classes of `nli_training_rows`, as sentence-transformers numbers them; files count otherwise."""
+
+INSERT_SQL = """
+INSERT INTO nli_pair (project_id, run_id, premise_id, hypothesis_id, label, source_line)
+VALUES (?, ?, ?, ?, ?, ?)
+"""
+
+
+def add_nli_pairs(
+    workspace: Workspace,
+    project_id: int,
+    rows: Sequence[tuple[str, ...]],
+    lines: Sequence[int],
+    *,
+    record: ImportRecord,
+    metrics: Mapping[str, Any],
+) -> int:
+    """Write one import, all of its rows or none; returns its run's id. rows: (premise, hypothesis, label)."""
+    with writing(workspace) as db:
+        run_id = insert_finished_run(db, project_id, record, metrics)
+        ids = intern_sentences(db, project_id, (text for row in rows for text in row[:2]))
+        db.conn.executemany(
+            INSERT_SQL,
+            (
+                (project_id, run_id, *(ids[sentence_key(text)] for text in row[:2]), row[2], line)
+                for row, line in zip(rows, lines, strict=True)
+            ),
+        )
+    return run_id
+
+
+READ_SQL = """
+SELECT premise_id, hypothesis_id,
+  CASE label WHEN 'contradiction' THEN 0 WHEN 'entailment' THEN 1 ELSE 2 END
+FROM nli_pair WHERE project_id = ? ORDER BY id
+"""
+
+
+def nli_training_rows(workspace: Workspace, project_id: int) -> TrainingRows:
+    """All NLI pairs of a project, in the order of their import: premise, hypothesis.
+
+    labels: 0 contradiction, 1 entailment, 2 neutral, as int64.
+    """
+    with reading(workspace) as db:
+        found = columns(db, READ_SQL, [project_id], np.int64)
+        return rows_of_ids(db, found[:2], found[2])
+
+
+def nli_triplet_rows(workspace: Workspace, project_id: int) -> TrainingRows:
+    """Triplets made of NLI pairs: premise, one it entails, one it contradicts; every label 0.
+
+    Each entailment and contradiction is used once, premises that lack either not at all.
+    """
+    with reading(workspace) as db:
+        premise, hypothesis, label = columns(db, READ_SQL, [project_id], np.int64)
+        yes, no = (
+            _numbered(premise, np.flatnonzero(label == wanted))
+            for wanted in (ENTAILMENT, CONTRADICTION)
+        )
+        _, first, second = np.intersect1d(yes[0], no[0], assume_unique=True, return_indices=True)
+        rows, against = yes[1][first], no[1][second]
+        found = np.stack([premise[rows], hypothesis[rows], hypothesis[against]])
+        return rows_of_ids(db, found, np.zeros(len(rows), dtype=np.float32))
+
+
+def _numbered(premise: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """One key per row that holds its premise and how many rows of that premise came before; and the rows."""
+    rows = rows[np.argsort(premise[rows], kind="stable")]
+    owners = premise[rows]
+    place = np.arange(len(rows)) - np.searchsorted(owners, owners)
+    return (owners << 31) | place, rows
+
+
+def count_nli(workspace: Workspace, project_id: int) -> dict[str, int]:
+    """How many NLI pairs of each label a project has."""
+    with reading(workspace) as db:
+        rows = db.execute(
+            "SELECT label, count(*) FROM nli_pair WHERE project_id = ? GROUP BY label", [project_id]
+        )
+        counts = {label: int(count) for label, count in rows}
+    return {label: counts.get(label, 0) for label in NLI_LABELS}
