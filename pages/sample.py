@@ -3,6 +3,7 @@
 import streamlit as st
 
 from augsbert_core import ui
+from augsbert_core.steps.labelers import scorers_at_hand
 from augsbert_core.storage.candidates import list_candidate_sets
 from augsbert_core.storage.projects import count_project
 from augsbert_core.storage.runs import list_runs
@@ -10,7 +11,10 @@ from augsbert_core.storage.sentences import corpus_size
 from augsbert_core.storage.silver_sets import list_silver_sets
 from augsbert_core.ui import candidate_sets, labelling_form
 from augsbert_core.ui import sampling_forms as forms
+from augsbert_core.ui.augment_form import augment_form
 from augsbert_core.ui.last_job import needs_a_look
+from augsbert_core.ui.preview_panel import preview_panel
+from augsbert_core.ui.retrieval_panel import negatives_panel
 
 bench = ui.open_bench()
 ui.page_header(
@@ -29,7 +33,7 @@ if not counts.train and not counts.unlabelled_sentences:
     )
     st.stop()
 
-labelers = list_runs(bench.workspace, project.id, "train-cross-encoder")
+labelers = scorers_at_hand(bench.workspace, project)
 encoders = list_runs(bench.workspace, project.id, "train-bi-encoder")
 silver_sets = list_silver_sets(bench.workspace, project.id)
 
@@ -40,7 +44,7 @@ with left, st.container(border=True):
         project, counts.unlabelled_sentences, labelers, encoders, silver_sets
     )
 with right, st.container(border=True, height="stretch"):
-    newest = f"run:{labelers[0].id}" if labelers else ""
+    newest = labelers[0].labeler if labelers else ""
     speed = labelling_form.last_speed(bench, project, newest)
     forms.size_panel(
         options,
@@ -59,6 +63,8 @@ if not sets:
     ui.empty_state(
         "No candidate pairs yet. Sample some above: it takes seconds and costs no label."
     )
+    augment_form(bench, project)
+    negatives_panel(bench, project)
     st.stop()
 
 candidate_sets.candidate_table(bench, sets, silver_sets)
@@ -70,7 +76,7 @@ st.subheader("2 · Let the labeler score them", anchor=False)
 left, right = st.columns([2.6, 1], gap="medium")
 with left, st.container(border=True):
     label_options = labelling_form.label_inputs(bench, project, sets, labelers)
-    label_now, preview_now = labelling_form.label_buttons(label_options)
+    pressed = labelling_form.label_buttons(label_options)
     if not labelers:
         st.caption("There is no labeler of your own yet: train one, or type the name of another.")
         ui.page_link("cross_encoder", "Train a cross-encoder")
@@ -80,14 +86,18 @@ with right, st.container(border=True, height="stretch"):
         sets[0].n_pairs,
     )
     labelling_form.cost_panel(bench, project, label_options, n_pairs)
-if label_now and label_options:
+if pressed.label and label_options:
     ui.launch(bench, "label", label_options)
-if preview_now and label_options:
+if pressed.preview and label_options:
     ui.launch(bench, "preview", labelling_form.preview_options(label_options))
+if pressed.check and label_options:
+    ui.launch(bench, "preview", labelling_form.check_options(label_options))
 
 if needs_a_look(bench, "preview"):
     ui.job_panel(bench, ["preview"])
-labelling_form.preview_panel(bench, project, label_options)
+preview_panel(bench, project, label_options)
 ui.job_panel(bench, ["label"])
 if counts.silver_sets:
     ui.page_link("silver", "Look at the silver labels")
+augment_form(bench, project)
+negatives_panel(bench, project)

@@ -1,12 +1,22 @@
-"""Labelling: every pair once, longest first, one sigmoid, in float32."""
+"""Labelling: every pair once, longest first, one sigmoid, in float32; calibrated cosines and averages."""
 
 import numpy as np
 import pytest
 
+from augsbert_core.calibration import calibrate, cross_calibrated
 from augsbert_core.errors import Stopped, WorkbenchError
 from augsbert_core.models import inference
-from augsbert_core.models.labeling import Labeler, label_batches, load_labeler
-from tests.tiny import tiny_bert, tiny_cross_encoder, tiny_texts
+from augsbert_core.models.catalog import load_bi_encoder
+from augsbert_core.models.labeling import (
+    Labeler,
+    LabelerPart,
+    ScoredBatch,
+    inspect_labeler,
+    label_batches,
+    load_labeler,
+    score_batches,
+)
+from tests.tiny import tiny_bert, tiny_cross_encoder, tiny_pairs, tiny_texts
 
 
 @pytest.fixture(scope="module")
@@ -107,3 +117,107 @@ def test_a_labeler_with_damaged_weights_is_refused(tmp_path, weight):
 def test_a_bare_transformer_is_no_labeler(tmp_path):
     with pytest.raises(WorkbenchError, match="no trained head"):
         load_labeler(tiny_bert(tmp_path), "cpu")
+
+
+# --- calibrated, averaged, in both orders ----------------------------------------------------------
+
+GOLD = tiny_pairs(60, 8)
+FIRST, SECOND = tiny_texts(24, 1), tiny_texts(24, 2)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory) -> str:
+    return tiny_bert(tmp_path_factory.mktemp("encoder"))
+
+
+def in_order(batches: list[ScoredBatch], name: str) -> np.ndarray:
+    """One column of all batches, in the order of the pairs."""
+    positions = np.concatenate([batch.positions for batch in batches])
+    assert sorted(positions) == list(range(len(positions)))
+    return np.concatenate([getattr(batch, name) for batch in batches])[np.argsort(positions)]
+
+
+def scored(labeler: Labeler, first=FIRST, second=SECOND) -> dict[str, np.ndarray]:
+    batches = list(score_batches(labeler, first, second, batch_size=2))
+    return {
+        name: in_order(batches, name)
+        for name in ("raw", "scores", "order_gaps", "spreads")
+        if getattr(batches[0], name) is not None
+    }
+
+
+def test_calibration_is_the_isotonic_regression_of_scikit_learn():
+    from sklearn.isotonic import IsotonicRegression
+
+    rng = np.random.default_rng(3)
+    cosines, asked = rng.uniform(-1, 1, 200), rng.uniform(-1.5, 1.5, 500)
+    gold = np.clip(cosines + rng.normal(0, 0.3, 200), 0, 1)
+    expected = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(cosines, gold)
+    np.testing.assert_allclose(calibrate(cosines, gold)(asked), expected.predict(asked), atol=1e-6)
+
+
+def test_a_pair_has_no_say_in_its_own_cross_calibrated_score():
+    rng = np.random.default_rng(4)
+    cosines = rng.uniform(0, 1, 40)
+    gold = np.clip(cosines + rng.normal(0, 0.2, 40), 0, 1)
+    before = cross_calibrated(cosines, gold, seed=1)
+    gold[7] = 1 - gold[7]
+    after = cross_calibrated(cosines, gold, seed=1)
+    assert after[7] == before[7]
+    assert (after != before).any()
+
+
+def test_a_bi_encoder_labels_by_its_calibrated_cosine(encoder):
+    labeler = load_labeler([LabelerPart(encoder, "bi_encoder", GOLD)], "cpu", None, True)
+    plain = load_bi_encoder(encoder, "cpu")
+    cosines = inference.pair_cosines(plain, FIRST, SECOND)
+    own = inference.pair_cosines(plain, GOLD.sentences1, GOLD.sentences2)
+    found = scored(labeler)
+    np.testing.assert_allclose(found["raw"], cosines, atol=1e-5)
+    np.testing.assert_allclose(
+        found["scores"], calibrate(own, GOLD.scores)(found["raw"]), atol=1e-6
+    )
+    assert set(found) == {"raw", "scores"}  # a cosine has one order only
+
+
+def test_both_orders_give_the_mean_and_the_gap_between_them(labeler):
+    both = scored(Labeler(labeler.scorers, "cpu", both_orders=True))
+    there, back = scored(labeler), scored(labeler, SECOND, FIRST)
+    np.testing.assert_allclose(both["scores"], (there["scores"] + back["scores"]) / 2, atol=1e-5)
+    np.testing.assert_allclose(both["raw"], (there["raw"] + back["raw"]) / 2, atol=1e-4)
+    gaps = np.abs(there["scores"] - back["scores"])
+    np.testing.assert_allclose(both["order_gaps"], gaps, atol=1e-5)
+    assert gaps.max() > 0.001
+
+
+def test_an_average_is_the_mean_of_its_scorers_with_their_spread(labeler, encoder, tmp_path):
+    other = tiny_cross_encoder(tmp_path, seed=5)
+    parts = [
+        LabelerPart(labeler.location),
+        LabelerPart(other),
+        LabelerPart(encoder, "bi_encoder", GOLD),
+    ]
+    found = scored(load_labeler(parts, "cpu", None, True))
+    alone = [
+        scored(load_labeler([part], "cpu", None, part.kind == "cross_encoder"))["scores"]
+        for part in parts
+    ]
+    np.testing.assert_allclose(found["scores"], np.mean(alone, axis=0), atol=1e-5)
+    np.testing.assert_array_equal(found["raw"], found["scores"])
+    np.testing.assert_allclose(found["spreads"], np.std(alone, axis=0, ddof=1), atol=1e-5)
+    # The mean over all scorers, order by order: a cosine adds nothing to the gap.
+    orders = [
+        [scored(load_labeler(part.location, "cpu"), *pair)["scores"] for part in parts[:2]]
+        for pair in ((FIRST, SECOND), (SECOND, FIRST))
+    ]
+    gaps = np.abs(np.sum(orders[0], axis=0) - np.sum(orders[1], axis=0)) / 3
+    np.testing.assert_allclose(found["order_gaps"], gaps, atol=1e-5)
+
+
+def test_a_labeler_from_elsewhere_is_looked_at_before_use(labeler, tmp_path):
+    facts = inspect_labeler(labeler.location)
+    assert (facts.n_outputs, facts.activation, facts.max_length) == (1, "Sigmoid", 64)
+    assert facts.n_parameters > 1000
+    assert facts.n_tokens > 50
+    with pytest.raises(WorkbenchError, match="3 outputs"):
+        inspect_labeler(tiny_cross_encoder(tmp_path, outputs=3))

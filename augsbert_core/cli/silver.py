@@ -1,4 +1,4 @@
-"""Commands that choose candidate pairs, label them, and keep some of the labelled ones."""
+"""Commands that choose candidate pairs, and keep some of the labelled ones."""
 
 from typing import Annotated, Any, Literal
 
@@ -15,26 +15,14 @@ from augsbert_core.cli.console import (
     table,
 )
 from augsbert_core.cli.data import named
-from augsbert_core.options import (
-    KeepOptions,
-    LabelOptions,
-    PreviewOptions,
-    SampleOptions,
-    StratifiedOptions,
-)
+from augsbert_core.cli.labelling import BatchSize, Labeler, labeler_name, model_name
+from augsbert_core.options import KeepOptions, SampleOptions, StratifiedOptions
 
 SAMPLE = SampleOptions()
 STRATIFIED = StratifiedOptions(labeler="")
 KEEP = KeepOptions(silver_set_id=0)
 SMALLEST_C = 0.001
 
-Candidates = Annotated[int, typer.Option(metavar="ID", min=1, max=2**62, help="The candidate set.")]
-Labeler = Annotated[
-    str,
-    typer.Option(
-        metavar="RUN|MODEL", help="A trained run's number, or a cross-encoder's name or folder."
-    ),
-]
 Encoder = Annotated[
     str,
     typer.Option(
@@ -51,25 +39,15 @@ ExcludeSilver = Annotated[
         metavar="ID", min=1, max=2**62, help="Choose no pair of this silver set; may be repeated."
     ),
 ]
-BatchSize = Annotated[int, typer.Option(min=1, help="Pairs scored at once.")]
 
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the app."""
     app.command()(sample)
-    app.command()(preview)
-    app.command()(label)
     app.command("sample-stratified")(sample_stratified)
     app.command()(keep)
     app.command()(strategies)
     app.command("top-k")(top_k)
-
-
-def model_name(given: str) -> str:
-    """A run's number, with or without "run:", as "run:ID" without leading zeros; all else as it is."""
-    number = given.removeprefix("run:")
-    is_number = number.isascii() and number.isdigit()
-    return f"run:{number.lstrip('0') or '0'}" if is_number else given
 
 
 def sample(
@@ -144,68 +122,6 @@ def sample(
     show(result, lines, as_json=as_json)
 
 
-def preview(
-    context: typer.Context,
-    project: ProjectName,
-    candidates: Candidates,
-    labeler: Labeler,
-    n_pairs: Annotated[int, typer.Option(min=1, max=100_000, help="How many to score.")] = 200,
-    batch_size: BatchSize = 64,
-    seed: Seed = 42,
-    device: Device = "auto",
-    as_json: AsJson = False,
-) -> None:
-    """Score a few candidates by way of trial: the spread of the scores and the labeler's speed."""
-    options = PreviewOptions(
-        candidate_set_id=candidates,
-        labeler=model_name(labeler),
-        n_pairs=n_pairs,
-        batch_size=batch_size,
-        seed=seed,
-        device=device,
-    )
-    workspace = open_home(context)
-    result = run_step(workspace, named(workspace, project), "preview", options, as_json=as_json)
-    low, high = result["high_share_interval"]
-    lines = [
-        f"{result['n_previewed']:,} pairs scored at {result['pairs_per_second'] or 0:,.0f} pairs per second; no silver "
-        "set was made.",
-        f"In the upper half of the scale: {result['high_share']:.0%} (95 % interval {low:.0%} to {high:.0%}).",
-    ]
-    show(result, lines, as_json=as_json)
-
-
-def label(
-    context: typer.Context,
-    project: ProjectName,
-    candidates: Candidates,
-    labeler: Labeler,
-    batch_size: BatchSize = 64,
-    max_length: Annotated[
-        int | None,
-        typer.Option(min=8, help="Cut longer pairs.", show_default="the labeler's"),
-    ] = None,
-    device: Device = "auto",
-    as_json: AsJson = False,
-) -> None:
-    """Let the labeler score a candidate set: a new silver set."""
-    options = LabelOptions(
-        candidate_set_id=candidates,
-        labeler=model_name(labeler),
-        batch_size=batch_size,
-        max_length=max_length,
-        device=device,
-    )
-    workspace = open_home(context)
-    result = run_step(workspace, named(workspace, project), "label", options, as_json=as_json)
-    known = f", {result['n_reused']:,} of them known before" if result["n_reused"] else ""
-    line = (
-        f"Silver set {result['silver_set_id']}: {result['n_scored']:,} pairs scored "
-        f"in {result['seconds']:.0f} s{known}."
-    )
-    show(result, [line], as_json=as_json)
-
-
 def sample_stratified(
     context: typer.Context,
     project: ProjectName,
@@ -229,7 +145,7 @@ def sample_stratified(
 ) -> None:
     """Stratified KDE: sample and label in rounds until the silver scores follow the gold density."""
     options = StratifiedOptions(
-        labeler=model_name(labeler),
+        labeler=labeler_name(labeler),
         n_keep=n_keep,
         encoder=model_name(encoder),
         max_passes=max_passes,
@@ -245,7 +161,7 @@ def sample_stratified(
     workspace = open_home(context)
     chosen = named(workspace, project)
     result = run_step(workspace, chosen, "sample-stratified", options, as_json=as_json)
-    lines = [kept_line(result, result["n_passes"]), *result["notices"]]
+    lines = [kept_line(result, result["n_pool"]), *result["notices"]]
     show(result, lines, as_json=as_json)
 
 

@@ -3,55 +3,73 @@
 from typing import Any
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.models import labeling
 from augsbert_core.options import LabelOptions
 from augsbert_core.steps.context import StepContext
-from augsbert_core.steps.models import run_model, run_number
-from augsbert_core.steps.scoring import score_pending
-from augsbert_core.storage import candidates, known_scores, runs, silver_sets
+from augsbert_core.steps.models import (
+    calibrations,
+    labeler_members,
+    normal_labeler,
+    passes_per_pair,
+    run_number,
+)
+from augsbert_core.steps.scoring import open_labeler, score_pending, take_over_scores
+from augsbert_core.storage import candidates, runs, silver_sets
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import CandidateSet, Project
 
 
-def check_labelling(workspace: Workspace, project: Project, options: Any) -> CandidateSet:
-    """The candidate set of LabelOptions or PreviewOptions.
+def check_labelling(workspace: Workspace, project: Project, options: LabelOptions) -> CandidateSet:
+    """The candidate set of a labelling.
 
-    WorkbenchError: it is missing or another project's, or the labeler is no model.
+    WorkbenchError: it is missing or another project's, the labeler is no model, or cannot be calibrated.
     """
-    chosen = candidates.get_candidate_set(workspace, options.candidate_set_id)
+    chosen = own_candidates(workspace, project, options.candidate_set_id)
+    check_labeler(workspace, project, options.labeler)
+    return chosen
+
+
+def own_candidates(workspace: Workspace, project: Project, set_id: int) -> CandidateSet:
+    """A candidate set of this project. WorkbenchError: it is missing or another project's."""
+    chosen = candidates.get_candidate_set(workspace, set_id)
     if chosen.project_id != project.id:
         raise WorkbenchError(f"Candidate set {chosen.id} belongs to another project.")
-    run_model(workspace, project, options.labeler, "train-cross-encoder")
     return chosen
+
+
+def check_labeler(workspace: Workspace, project: Project, text: str) -> None:
+    """WorkbenchError: the labeler is no model, or a bi-encoder that cannot be calibrated."""
+    calibrations(workspace, labeler_members(workspace, project, text))
 
 
 def label(context: StepContext, options: LabelOptions) -> dict[str, Any]:
     """Score every candidate that has no score yet, committing every few seconds.
 
-    Scores that the same labeler run has given to a pair in another silver set are taken over, so a larger
+    Scores that the same labeler has given to a pair in another silver set are taken over, so a larger
     top-k costs only its new pairs. Stopped or killed, it continues with what is left: no pair is lost or
     scored twice.
     """
     workspace, project = context.workspace, context.project
     chosen = check_labelling(workspace, project, options)
-    trained = run_model(workspace, project, options.labeler, "train-cross-encoder")
+    labeler_text = normal_labeler(options.labeler)
+    per_pair = passes_per_pair(
+        labeler_members(workspace, project, labeler_text), options.both_orders
+    )
     set_id = silver_sets.open_silver_set(
         workspace,
         project.id,
         context.run.id,
         candidate_set_id=chosen.id,
-        labeler=options.labeler,
-        labeler_run_id=run_number(options.labeler),
+        labeler=labeler_text,
+        labeler_run_id=run_number(labeler_text),
+        passes_per_pair=per_pair,
     )
     context.report(0.0, "Looking for pairs that this labeler has scored before")
-    reused = known_scores.copy_known_scores(workspace, set_id)
-    reused += int(context.run.metrics.get("n_reused", 0))
-    runs.update_run(workspace, context.run.id, metrics={"n_reused": reused})
+    reused = take_over_scores(context, labeler_text, set_id)
     seconds = float(context.run.metrics.get("seconds", 0.0))
     if silver_sets.get_silver_set(workspace, set_id).n_pairs < chosen.n_pairs:
         context.report(0.0, "Loading the labeler")
-        labeler = labeling.load_labeler(
-            trained or options.labeler, context.device, options.max_length
+        labeler = open_labeler(
+            context, labeler_text, max_length=options.max_length, both_orders=options.both_orders
         )
         seconds = score_pending(
             context, labeler, set_id, chosen.n_pairs, batch_size=options.batch_size
@@ -62,12 +80,16 @@ def label(context: StepContext, options: LabelOptions) -> dict[str, Any]:
             f"{chosen.n_pairs - n_scored:,} of {chosen.n_pairs:,} candidates have lost their sentences. "
             "Sample again."
         )
-    n_passes = n_scored - reused
+    n_new = n_scored - reused
     return {
         "silver_set_id": set_id,
         "n_scored": n_scored,
         "n_reused": reused,
+        "n_passes": n_new * per_pair,
+        "passes_per_pair": per_pair,
         "seconds": seconds,
-        "pairs_per_second": n_passes / seconds if seconds and n_passes else None,
-        "labeler": options.labeler,
+        "pairs_per_second": n_new / seconds if seconds and n_new else None,
+        "labeler": labeler_text,
+        "both_orders": options.both_orders,
+        "calibration": runs.get_run(workspace, context.run.id).metrics.get("calibration"),
     }

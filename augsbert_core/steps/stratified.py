@@ -19,10 +19,16 @@ from augsbert_core.sampling.strata import MAX_PAIRS, SAMPLED_PAIRS, Strata, stra
 from augsbert_core.sampling.stratified import Goal, Target, next_draw
 from augsbert_core.steps.context import StepContext
 from augsbert_core.steps.keep import GRID_POINTS, KeepPlan, plan_keep
-from augsbert_core.steps.models import run_model, run_number
+from augsbert_core.steps.models import (
+    labeler_members,
+    normal_labeler,
+    passes_per_pair,
+    run_model,
+    run_number,
+)
 from augsbert_core.steps.names import describe
 from augsbert_core.steps.sample import sampling_corpus
-from augsbert_core.steps.scoring import score_pending
+from augsbert_core.steps.scoring import open_labeler, score_pending, take_over_scores
 from augsbert_core.steps.stratified_limits import (
     check_stratified,
     max_passes,
@@ -35,7 +41,6 @@ from augsbert_core.storage import (
     candidates,
     follow_ups,
     gold,
-    known_scores,
     runs,
     sentences,
     silver_sets,
@@ -89,7 +94,8 @@ def sample_stratified(context: StepContext, options: StratifiedOptions) -> dict[
         "candidate_set_id": chosen.candidate_set_id,
         "pool_set_id": pool_id,
         "silver_set_id": set_id,
-        "n_passes": chosen.n_pairs,
+        "n_pool": chosen.n_pairs,
+        "n_passes": chosen.passes,
         "least_passes": options.n_keep,
         "n_reused": int(metrics.get("n_reused", 0)),
         "n_kept": plan.n_kept,
@@ -248,13 +254,15 @@ def _open_pool(context: StepContext, options: StratifiedOptions) -> int | None:
     chosen = candidates.candidate_set_of_run(context.workspace, context.run.id)
     if chosen is None:
         return None
+    members = labeler_members(context.workspace, context.project, options.labeler)
     return silver_sets.open_silver_set(
         context.workspace,
         context.project.id,
         context.run.id,
         candidate_set_id=chosen.id,
-        labeler=options.labeler,
+        labeler=normal_labeler(options.labeler),
         labeler_run_id=run_number(options.labeler),
+        passes_per_pair=passes_per_pair(members),
     )
 
 
@@ -300,17 +308,13 @@ def _label_round(
 ) -> labeling.Labeler | None:
     """Score what the pool still lacks; returns the labeler, loaded only if it was needed."""
     workspace = context.workspace
-    reused = known_scores.copy_known_scores(workspace, pool_id)
-    if reused:
-        before = int(runs.get_run(workspace, context.run.id).metrics.get("n_reused", 0))
-        runs.update_run(workspace, context.run.id, metrics={"n_reused": before + reused})
+    take_over_scores(context, options.labeler, pool_id)
     found = silver_sets.get_silver_set(workspace, pool_id)
     if found.n_pairs >= found.n_candidates:
         return labeler
     if labeler is None:
         context.report(EMBEDDED, "Loading the labeler")
-        trained = run_model(workspace, context.project, options.labeler, "train-cross-encoder")
-        labeler = labeling.load_labeler(trained or options.labeler, context.device)
+        labeler = open_labeler(context, options.labeler)
     expected = max(min(options.n_keep / options.c, max_passes(options)), found.n_candidates)
     end = EMBEDDED + (0.97 - EMBEDDED) * found.n_candidates / expected
     score_pending(

@@ -4,6 +4,7 @@ import math
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import StratifiedOptions
+from augsbert_core.steps.label import check_labeler
 from augsbert_core.steps.models import run_model
 from augsbert_core.steps.sample import check_corpus
 from augsbert_core.storage import gold
@@ -40,7 +41,7 @@ def check_stratified(
         raise WorkbenchError(f"max_passes is {options.max_passes}. Give 1 or more.")
     if not SMALLEST_C <= options.c <= 1:
         raise WorkbenchError(f"c is {options.c:g}. Give a value from {SMALLEST_C:g} to 1.")
-    run_model(workspace, project, options.labeler, "train-cross-encoder")
+    check_labeler(workspace, project, options.labeler)
     run_model(workspace, project, options.encoder, "train-bi-encoder")
     if not len(gold.gold_scores(workspace, project.id, ["train"])):
         raise WorkbenchError(

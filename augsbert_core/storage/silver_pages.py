@@ -43,7 +43,7 @@ def silver_page(
     """One page of silver pairs with their texts; sort: a key of SORTS.
 
     Columns: id, sentence1, sentence2, score, correction, final_score, raw_score, status, rank,
-    sampler_score, bm25_rank, semantic_rank; none at all when there is no pair on the page.
+    sampler_score, order_gap, label_spread, bm25_rank, semantic_rank; none at all when there is no pair on the page.
     """
     with reading(workspace) as db:
         pairs = _pairs_of_page(db, set_id, chosen, sort, offset, limit)
@@ -53,7 +53,8 @@ def silver_page(
 
 ROW_SQL = """
 SELECT silver_pair.id, first.text AS sentence1, second.text AS sentence2, score, correction,
-  final_score, raw_score, status, silver_pair.rank, silver_pair.sampler_score, bm25_rank, semantic_rank
+  final_score, raw_score, status, silver_pair.rank, silver_pair.sampler_score, order_gap, label_spread,
+  bm25_rank, semantic_rank
 FROM silver_pair
 JOIN silver_set ON silver_set.id = silver_set_id
 JOIN sentence AS first ON first.id = silver_pair.sentence1_id

@@ -1,44 +1,77 @@
 """Who labels which candidates, what that costs, and a trial before it."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-import numpy as np
 import streamlit as st
 
-from augsbert_core import charts
-from augsbert_core.metrics import share_interval
 from augsbert_core.models.devices import resolve_device
 from augsbert_core.options import LabelOptions, PreviewOptions, from_json
+from augsbert_core.steps.labelers import ScorerAtHand, recommended_labeler
+from augsbert_core.steps.models import (
+    JOIN,
+    Member,
+    calibration_hash,
+    calibrations,
+    labeler_members,
+    normal_labeler,
+    passes_per_pair,
+    run_number,
+)
 from augsbert_core.storage.known_scores import count_known_scores
-from augsbert_core.storage.records import CandidateSet, Project, Run
+from augsbert_core.storage.records import CandidateSet, Project
 from augsbert_core.storage.runs import list_runs
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.candidate_sets import set_label
-from augsbert_core.ui.recipes import device_input, keep, score_100, whole
-from augsbert_core.ui.widgets import duration_text
+from augsbert_core.ui.recipes import device_input, keep, whole
+from augsbert_core.ui.widgets import duration_text, user_errors
 
 PAGE = "sample"
 PREVIEW_PAIRS = 200
 
 
-def labeler_input(project: Project, labelers: Sequence[Run], name: str = "labeler") -> str | None:
-    """Choose a labeler, or type the name of one; None until there is one."""
-    names = {f"run:{run.id}": _labeler_label(run) for run in labelers}
+def labeler_input(
+    project: Project,
+    labelers: Sequence[ScorerAtHand],
+    name: str = "labeler",
+    recommended: str | None = None,
+) -> str | None:
+    """Choose a labeler, or type the name of one; None until there is one.
+
+    recommended: what the gate has found best; marked, and offered even when it is no longer at hand by itself.
+    """
+    names = {one.labeler: scorer_label(one) for one in labelers}
+    if recommended is not None:
+        known = names.get(recommended, recommended.replace("run:", "run "))
+        names[recommended] = f"{known} · recommended by the gate"
     chosen = st.selectbox(
         "Labeler",
         list(names),
         format_func=lambda name: names.get(name, name),
         accept_new_options=True,
         placeholder="Type a cross-encoder's name or folder",
-        help="A cross-encoder that you trained, or any with one output: type its name on the hub, for "
-        "example cross-encoder/stsb-roberta-base, or its folder.",
-        key=f"{PAGE}-{project.id}-{name}-{labelers[0].id if labelers else 0}",
+        help="Any scorer: a cross-encoder that you trained, a bi-encoder (its cosines are calibrated on gold), or "
+        "the mean of several, typed as 3 + 7. Or a cross-encoder with one output from elsewhere: type its name on "
+        "the hub, for example cross-encoder/stsb-roberta-base, or its folder.",
+        key=f"{PAGE}-{project.id}-{name}-{labelers[0].labeler if labelers else 0}",
     )
     return chosen.strip() if chosen and chosen.strip() else None
 
 
+def scorer_label(one: ScorerAtHand) -> str:
+    """A scorer in a list: run, recipe, dev score."""
+    if one.kind == "average":
+        return one.name
+    score = "" if one.dev_score is None else f" · dev {100 * one.dev_score:.1f}"
+    calibrated = " · calibrated cosine" if one.kind == "bi_encoder" else ""
+    return f"Run {run_number(one.labeler)} · {one.name}{score}{calibrated}"
+
+
 def label_inputs(
-    bench: Bench, project: Project, sets: Sequence[CandidateSet], labelers: Sequence[Run]
+    bench: Bench,
+    project: Project,
+    sets: Sequence[CandidateSet],
+    labelers: Sequence[ScorerAtHand],
 ) -> LabelOptions | None:
     """Which candidates are scored, by whom; None until a labeler is named."""
     by_id = {chosen.id: chosen for chosen in sets}
@@ -51,7 +84,8 @@ def label_inputs(
             key=f"{PAGE}-label-set-{sets[0].id}",
         )
     with right:
-        labeler = labeler_input(project, labelers)
+        best = recommended_labeler(bench.workspace, project)
+        labeler = labeler_input(project, labelers, recommended=best)
     with left:
         batch_size = whole(
             "Batch size", 1, 1024, 16, "Pairs per forward pass. It changes the speed, not the scores.",
@@ -59,15 +93,35 @@ def label_inputs(
         )  # fmt: skip
     with right:
         device = device_input(f"{PAGE}-label", project)
+    cosines = {one.labeler for one in labelers if one.kind == "bi_encoder"}
+    both_orders = labeler not in cosines and st.toggle(
+        "Score both orders and take the mean",
+        help="The cross-encoder reads (A, B) and (B, A). It costs twice the passes; the gap between the two, stored "
+        "with each pair, shows where the labeler is unsure. A cosine is the same in both orders.",
+        **keep(PAGE, project, "both-orders", False),
+    )
     if not labeler or set_id is None:
         return None
     return LabelOptions(
-        candidate_set_id=set_id, labeler=labeler, batch_size=batch_size, device=device
+        candidate_set_id=set_id,
+        labeler=labeler,
+        both_orders=both_orders,
+        batch_size=batch_size,
+        device=device,
     )
 
 
-def label_buttons(options: LabelOptions | None) -> tuple[bool, bool]:
-    """Whether to label now, and whether to preview now."""
+@dataclass(frozen=True)
+class Pressed:
+    """Which button was pressed."""
+
+    label: bool
+    preview: bool
+    check: bool
+
+
+def label_buttons(options: LabelOptions | None) -> Pressed:
+    """Label the candidates, preview some labels, or look at a labeler from elsewhere."""
     with st.container(horizontal=True):
         label_now = st.button(
             "Label the candidates",
@@ -82,7 +136,23 @@ def label_buttons(options: LabelOptions | None) -> tuple[bool, bool]:
             help="Scores a random draw of the candidates, to see what the silver scores will look like and to "
             "measure the speed. It makes no silver set.",
         )
-    return label_now, preview_now
+        check_now = (
+            options is not None
+            and not _is_trained_here(options.labeler)
+            and st.button(
+                "Check this labeler",
+                icon=":material/fact_check:",
+                help="Loads it and looks: one output, the activation it was saved with, how many tokens it reads, "
+                "and its scores on up to 32 gold dev pairs.",
+            )
+        )
+    return Pressed(label_now, preview_now, check_now)
+
+
+def _is_trained_here(labeler: str) -> bool:
+    return all(
+        part.strip().isdigit() or run_number(part) is not None for part in labeler.split(JOIN)
+    )
 
 
 def preview_options(options: LabelOptions) -> PreviewOptions:
@@ -91,41 +161,84 @@ def preview_options(options: LabelOptions) -> PreviewOptions:
         candidate_set_id=options.candidate_set_id,
         labeler=options.labeler,
         n_pairs=PREVIEW_PAIRS,
+        both_orders=options.both_orders,
         batch_size=options.batch_size,
         device=options.device,
     )
 
 
+def check_options(options: LabelOptions) -> PreviewOptions:
+    """A look at the labeler alone."""
+    return PreviewOptions(candidate_set_id=None, labeler=options.labeler, device=options.device)
+
+
 def cost_panel(bench: Bench, project: Project, options: LabelOptions | None, n_pairs: int) -> None:
     """Passes that are still to be made, and how long they take with this labeler on this device."""
+    members: list[Member] = []
     known = 0
     if options:
-        known = count_known_scores(bench.workspace, options.candidate_set_id, options.labeler)
-    passes = n_pairs - known
-    st.metric("Cross-encoder passes", f"{passes:,}", help="One per candidate pair: the cost.")
+        with user_errors():
+            members = labeler_members(bench.workspace, project, options.labeler)
+            known = _count_known(bench, options, members)
+        if not members:
+            return
+    per_pair = passes_per_pair(members, bool(options and options.both_orders)) if members else 1
+    n_left = n_pairs - known
+    st.metric(
+        "Cross-encoder passes",
+        f"{n_left * per_pair:,}",
+        help="The cost: one per candidate pair, cross-encoder and order.",
+    )
+    if per_pair > 1:
+        st.caption(f"{per_pair} for each of {n_left:,} pairs.")
+    if any(member.kind == "bi_encoder" for member in members):
+        st.caption("A bi-encoder embeds each sentence once instead, which is quick.")
     if known:
         st.caption(f"{known:,} pairs have a score from this labeler already; it is taken over.")
-    st.caption(_time_text(bench, project, options, passes))
+    st.caption(_time_text(bench, project, options, n_left))
 
 
-def _time_text(bench: Bench, project: Project, options: LabelOptions | None, passes: int) -> str:
+def _count_known(bench: Bench, options: LabelOptions, members: Sequence[Member]) -> int:
+    return count_known_scores(
+        bench.workspace,
+        options.candidate_set_id,
+        normal_labeler(options.labeler),
+        options.max_length,
+        options.both_orders,
+        calibration_hash(calibrations(bench.workspace, members)),
+    )
+
+
+def _time_text(bench: Bench, project: Project, options: LabelOptions | None, n_pairs: int) -> str:
     """How long labelling will take, from what this labeler did on this device before."""
-    if not passes:
+    if not n_pairs:
         return "Nothing is left to score: labelling these takes seconds."
-    measured = last_speed(bench, project, options.labeler, options.device) if options else None
+    measured = None
+    if options:
+        measured = last_speed(
+            bench, project, options.labeler, options.device, both_orders=options.both_orders
+        )
     if measured is None:
         return (
             "How long that takes is not known yet: this labeler has not scored anything on this device. "
             f"A preview of {PREVIEW_PAIRS} pairs measures it."
         )
     speed, where = measured
-    return f"About {duration_text(passes / speed)} at {speed:,.0f} pairs per second, its speed {where}, and some seconds to load it."
+    return f"About {duration_text(n_pairs / speed)} at {speed:,.0f} pairs per second, its speed {where}, and some seconds to load it."
 
 
 def last_speed(
-    bench: Bench, project: Project, labeler: str, device: str = "auto"
+    bench: Bench,
+    project: Project,
+    labeler: str,
+    device: str = "auto",
+    *,
+    both_orders: bool = False,
 ) -> tuple[float, str] | None:
-    """Pairs per second of a labeler on a device when it last scored something, and when that was."""
+    """Pairs per second of a labeler on a device when it last scored something, and when that was.
+
+    A speed that was measured with one order counts half with both, and the other way round.
+    """
     device = resolve_device(device)
     runs = [
         *((run, "last time") for run in list_runs(bench.workspace, project.id, "label")),
@@ -135,42 +248,6 @@ def last_speed(
         speed = run.metrics.get("pairs_per_second")
         told = from_json(LabelOptions, run.options)
         if speed and run.device == device and told.labeler == labeler:
-            return float(speed), where
+            factor = (2.0 if told.both_orders else 1.0) / (2.0 if both_orders else 1.0)
+            return float(speed) * factor, where
     return None
-
-
-def preview_panel(bench: Bench, project: Project, options: LabelOptions | None) -> None:
-    """The scores of the newest trial of this candidate set by this labeler, if there was one."""
-    if options is None:
-        return
-    for run in list_runs(bench.workspace, project.id, "preview"):
-        told = from_json(PreviewOptions, run.options)
-        if (told.candidate_set_id, told.labeler) == (options.candidate_set_id, options.labeler):
-            _show_preview(project, np.array(run.metrics.get("scores", []), dtype=np.float64))
-            return
-
-
-def _show_preview(project: Project, scores: np.ndarray) -> None:
-    if not len(scores):
-        return
-    scale = project.score_range
-    with st.container(border=True):
-        st.markdown("**Preview of the silver scores**")
-        st.plotly_chart(
-            charts.histogram_figure({"silver": scores}, scale),
-            key="preview-scores",
-            alt="Histogram of the previewed silver scores over the scale of the project",
-            config={"displaylogo": False},
-        )
-        share, low, high = share_interval(int(np.sum(scores >= 0.5)), len(scores))
-        st.caption(
-            f"{len(scores):,} candidates drawn at random and scored; no silver set was made. Scores of "
-            f"{scale.to_raw(0.5):g} or more: {share:.0%} (95 % interval {low:.0%} to {high:.0%}), so expect "
-            "about that share of the whole set."
-        )
-
-
-def _labeler_label(run: Run) -> str:
-    score = score_100(run)
-    tail = "" if score is None else f" · dev {score:.1f}"
-    return f"Run {run.id} · {run.name}{tail}"

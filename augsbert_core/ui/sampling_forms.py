@@ -8,6 +8,7 @@ import streamlit as st
 from augsbert_core.options import BUNDLED_MODEL, SampleOptions, StratifiedOptions, from_json
 from augsbert_core.sampling import HAS_TOP_K, NEEDS_ENCODER, STRATEGY_NAMES
 from augsbert_core.steps import model_label
+from augsbert_core.steps.labelers import ScorerAtHand
 from augsbert_core.storage.records import Project, Run, SilverSet
 from augsbert_core.ui.labelling_form import labeler_input
 from augsbert_core.ui.recipes import device_input, keep, score_100, whole
@@ -73,7 +74,7 @@ def strategy_input(project: Project) -> str:
 def strategy_form(
     project: Project,
     n_unlabelled: int,
-    labelers: Sequence[Run],
+    labelers: Sequence[ScorerAtHand],
     encoders: Sequence[Run],
     silver_sets: Sequence[SilverSet],
 ) -> tuple[str, SampleOptions | StratifiedOptions | None, bool]:
@@ -139,7 +140,7 @@ def sample_inputs(
 def stratified_inputs(
     project: Project,
     n_unlabelled: int,
-    labelers: Sequence[Run],
+    labelers: Sequence[ScorerAtHand],
     encoders: Sequence[Run],
     silver_sets: Sequence[SilverSet],
 ) -> StratifiedOptions | None:

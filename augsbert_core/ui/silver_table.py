@@ -30,6 +30,8 @@ NOTICE = "silver-notice"
 ROW_COLUMNS = ["sentence1", "sentence2", "shown", "status", "labeler", "rank"]
 UNION_RANKS = ["bm25_rank", "semantic_rank"]
 """Both ranks of a pair, for sets that two samplers have found."""
+DOUBTS = ["order_gap", "label_spread"]
+"""How unsure the labeler was, for sets whose labels were made in both orders or by several scorers."""
 
 
 class Refused(str):
@@ -101,7 +103,7 @@ def review_table(
         hide_index=True,
         height=min(40 + ROW_PIXELS * len(view.frame), 600),
         row_height=ROW_PIXELS,
-        disabled=["sentence1", "sentence2", "labeler", "rank", *UNION_RANKS],
+        disabled=["sentence1", "sentence2", "labeler", "rank", *UNION_RANKS, *DOUBTS],
         column_order=_order(view.frame),
         column_config=_columns(project.score_range),
         on_change=save_edits,
@@ -138,15 +140,18 @@ def _frame(page: pd.DataFrame, scale: ScoreRange) -> pd.DataFrame:
         rank=page["rank"].astype("Int64"),
         bm25_rank=page["bm25_rank"].astype("Int64"),
         semantic_rank=page["semantic_rank"].astype("Int64"),
+        **{name: page[name].astype(float) * (scale.high - scale.low) for name in DOUBTS},
     )
-    return frame.set_index("id")[[*ROW_COLUMNS, *UNION_RANKS]]
+    return frame.set_index("id")[[*ROW_COLUMNS, *UNION_RANKS, *DOUBTS]]
 
 
 def _order(frame: pd.DataFrame) -> list[str]:
-    """The columns on the screen: the ranks that there are, those by each sampler before the better one."""
+    """The columns on the screen: the doubts and ranks that there are, those by each sampler before the better one."""
+    doubts = [name for name in DOUBTS if frame[name].notna().any()]
     if frame[UNION_RANKS].notna().any(axis=None):
-        return [*ROW_COLUMNS[:-1], *UNION_RANKS]
-    return ROW_COLUMNS if frame["rank"].notna().any() else ROW_COLUMNS[:-1]
+        return [*ROW_COLUMNS[:-1], *doubts, *UNION_RANKS]
+    ranks = ROW_COLUMNS[-1:] if frame["rank"].notna().any() else []
+    return [*ROW_COLUMNS[:-1], *doubts, *ranks]
 
 
 def score_cell(raw: float) -> str:
@@ -243,6 +248,20 @@ def _columns(scale: ScoreRange) -> dict[str, Any]:
         "labeler": st.column_config.NumberColumn(
             "Labeler", format="%.2f", width=75, help="What the labeler said."
         ),
+        "order_gap": st.column_config.NumberColumn(
+            "Order gap",
+            format="%.2f",
+            width=75,
+            help="How far apart the scores of (A, B) and (B, A) are: large where the labeler is unsure. Click the "
+            "header to sort the rows of this page; the whole set cannot be sorted by it.",
+        ),
+        "label_spread": st.column_config.NumberColumn(
+            "Spread",
+            format="%.2f",
+            width=75,
+            help="Standard deviation between the scorers whose mean is the label. Click the header to sort the rows "
+            "of this page; the whole set cannot be sorted by it.",
+        ),
         "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
         "bm25_rank": st.column_config.NumberColumn(
             "BM25",
@@ -261,10 +280,16 @@ def _columns(scale: ScoreRange) -> dict[str, Any]:
 
 def export_set(workspace: Workspace, set_id: int, scale: ScoreRange) -> bytes:
     """The whole set as a CSV that spreadsheets open safely, scores on the raw scale."""
-    header = ("sentence1", "sentence2", "score", "labeler_score", "status", "rank")
+    header = ("sentence1", "sentence2", "score", "labeler_score", "status", "rank", *DOUBTS)
+    width = scale.high - scale.low
     rows = (
-        (first, second, scale.to_raw(final), scale.to_raw(score), status, rank)
-        for first, second, final, score, status, rank in silver_sets.silver_rows(workspace, set_id)
+        (
+            *(first, second, scale.to_raw(final), scale.to_raw(score), status, rank),
+            *(None if doubt is None else width * doubt for doubt in doubts),
+        )
+        for first, second, final, score, status, rank, *doubts in silver_sets.silver_rows(
+            workspace, set_id, with_doubt=True
+        )
     )
     return to_csv(header, rows)
 

@@ -1,16 +1,20 @@
 """The Sample page: choose candidate pairs, look at them, and have them labelled."""
 
 import json
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from augsbert_core.options import PreviewOptions
+from augsbert_core import bundle
+from augsbert_core.options import GateOptions, LabelOptions, PreviewOptions
 from augsbert_core.sampling import STRATEGY_NAMES
+from augsbert_core.storage import gold
 from augsbert_core.storage.candidates import list_candidate_sets, shared_candidates
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.projects import create_project
 from augsbert_core.storage.records import Project
+from augsbert_core.ui.labelling_form import check_options
 from tests.pages.seeding import (
     bm25_set,
     button,
@@ -195,3 +199,100 @@ def test_a_set_is_deleted_after_asking_but_not_while_it_has_labels(
     page.button(key=f"delete-candidates-{labelled.id}").click().run()
     assert "Delete the silver set first" in page.error[0].value
     assert len(list_candidate_sets(workspace, project.id)) == 1
+
+
+def labeler_box(page: AppTest) -> Any:
+    """The box that chooses who labels the candidates."""
+    return next(
+        box for box in page.selectbox if box.label == "Labeler" and "stratified" not in box.key
+    )
+
+
+def test_every_scorer_is_offered_and_the_gates_recommendation_marked(
+    workspace: Workspace, project: Project
+) -> None:
+    first, second = labeler(workspace, project), labeler(workspace, project)
+    candidate_set(workspace, project)
+    pairs = gold.scored_pairs(workspace, project.id, "dev")
+    finished_run(
+        workspace,
+        project,
+        "gate",
+        GateOptions(),
+        split="dev",
+        data_hash=gold.data_hash(pairs),
+        recommended=f"run:{first}",
+    )
+    page = open_page("sample", project)
+    offered = labeler_box(page).options
+    assert [name.split(" · ")[0] for name in offered] == [
+        f"Run {second}",
+        f"Run {first}",
+        f"Mean of run {first} + run {second}",
+    ]
+    assert ["recommended by the gate" in name for name in offered] == [False, True, False]
+
+
+def test_both_orders_of_a_mean_cost_four_passes_a_pair(
+    workspace: Workspace, project: Project
+) -> None:
+    first, second = labeler(workspace, project), labeler(workspace, project)
+    candidate_set(workspace, project)
+    page = open_page("sample", project)
+    labeler_box(page).set_value(f"run:{first} + run:{second}").run()
+    assert metric(page, "Cross-encoder passes") == "12"
+    page.toggle(key=f"sample-{project.id}-both-orders").set_value(True).run()
+    assert metric(page, "Cross-encoder passes") == "24"
+    assert "4 for each of 6 pairs" in shown_text(page)
+    button(page, "Label the candidates").click().run()
+
+    [(_, told)] = queued(workspace, project)
+    options = json.loads(told)
+    assert (options["labeler"], options["both_orders"]) == (f"run:{first} + run:{second}", True)
+
+
+def with_typed_labeler(project: Project, text: str) -> AppTest:
+    """The page with a labeler that is none of those offered, which AppTest cannot type itself."""
+    key = labeler_box(open_page("sample", project)).key
+    page = AppTest.from_file(str(bundle.root() / "pages" / "sample.py"), default_timeout=60)
+    page.query_params["project"] = str(project.id)
+    page.session_state[key] = text
+    page.run()
+    assert not page.exception
+    return page
+
+
+def test_a_labeler_that_does_not_exist_is_named(workspace: Workspace, project: Project) -> None:
+    labeler(workspace, project)
+    candidate_set(workspace, project)
+    page = with_typed_labeler(project, "run:999")
+    assert "There is no run 999" in page.error[0].value
+
+
+def test_a_labeler_from_elsewhere_can_be_checked_and_its_facts_are_shown(
+    workspace: Workspace, project: Project
+) -> None:
+    labeler(workspace, project)
+    set_id = candidate_set(workspace, project)
+    page = open_page("sample", project)
+    assert not [found for found in page.button if found.label == "Check this labeler"]
+    assert button(with_typed_labeler(project, "org/judge"), "Check this labeler")
+    asked = check_options(LabelOptions(set_id, "org/judge"))
+    assert (asked.candidate_set_id, asked.labeler) == (None, "org/judge")
+
+    numbers = {"min": -3.0, "median": 0.5, "max": 4.0}
+    finished_run(
+        workspace,
+        project,
+        "preview",
+        asked,
+        facts=[
+            {"location": "org/judge", "n_outputs": 1, "activation": "Identity", "max_length": 512,
+             "n_tokens": 30_000, "n_parameters": 22_000_000}
+        ],
+        gold={"n_pairs": 3, "raw": numbers, "score": numbers, "spearman": 0.5},
+    )  # fmt: skip
+    text = shown_text(with_typed_labeler(project, "org/judge"))
+    text = text.replace("\\", "").replace("\u2060", "")
+    assert "1 output, saved with Identity" in text
+    assert "raw scores -3.00 to 4.00" in text

@@ -1,0 +1,136 @@
+"""The labeler gate on a page: is any labeler at hand better than the gold-only student?"""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from augsbert_core.options import BatchOptions, GateOptions, from_json
+from augsbert_core.steps.gate import gate_cells
+from augsbert_core.steps.labelers import latest_gate, scorers_at_hand
+from augsbert_core.storage.records import Project, Run
+from augsbert_core.storage.runs import list_runs
+from augsbert_core.ui.bench import Bench
+from augsbert_core.ui.job_panel import job_panel, launch
+from augsbert_core.ui.last_job import needs_a_look
+from augsbert_core.ui.recipes import METRIC_NAMES
+from augsbert_core.ui.widgets import as_text, user_errors
+
+TRIAL = "will-silver-help"
+N_SILVER = 1000
+
+
+def gate_panel(bench: Bench, project: Project) -> None:
+    """The latest verdict on the labelers, a button to judge them anew, and the trial of the whole loop."""
+    found = latest_gate(bench.workspace, project)
+    at_hand = scorers_at_hand(bench.workspace, project)
+    with st.container(border=True):
+        st.markdown("**Labeler gate: is a labeler better than the gold-only student?**")
+        if found is None:
+            st.caption(
+                "Silver labels can only teach what the labeler knows better than a student trained on gold alone. "
+                "The gate compares both on the dev pairs before a label is made."
+            )
+        else:
+            _show_verdict(found.metrics["verdict"], found.metrics["sentence"])
+            _show_table(found.metrics)
+        _show_trial(latest_trial(bench, project))
+        _buttons(bench, project, has_labeler=bool(at_hand))
+    if needs_a_look(bench, "gate"):
+        job_panel(bench, ["gate"])
+    if needs_a_look(bench, "batch"):
+        job_panel(bench, ["batch"])
+
+
+def _buttons(bench: Bench, project: Project, *, has_labeler: bool) -> None:
+    with st.container(horizontal=True):
+        trial = st.button(
+            "Will silver help on my data?",
+            type="primary",
+            icon=":material/science:",
+            help=f"One job in the background: trains a labeler if there is none, labels {N_SILVER:,} pairs, trains a "
+            "small student with them and one on gold alone for as many steps, measures both on dev, and says what a "
+            "full run would take.",
+        )
+        check = st.button(
+            "Check the labelers",
+            icon=":material/door_front:",
+            disabled=not has_labeler,
+            help="Scores the dev pairs with the newest labelers, the mean of the best two, the gold-only student and "
+            "its untrained base. What has been measured before is not computed again.",
+        )
+    if check:
+        launch(bench, "gate", GateOptions())
+    if trial:
+        _launch_trial(bench, project)
+
+
+def _launch_trial(bench: Bench, project: Project) -> None:
+    from augsbert_core.steps.plans import will_silver_help
+
+    options = None
+    with user_errors():
+        options = will_silver_help(bench.workspace, project, n_silver=N_SILVER)
+    if options is not None:
+        launch(bench, "batch", options)
+
+
+def _show_verdict(verdict: str, sentence: str) -> None:
+    text = as_text(sentence)
+    if verdict == "better":
+        st.success(text, icon=":material/trending_up:")
+    elif verdict == "not better":
+        st.error(text, icon=":material/trending_down:")
+    else:
+        st.info(text, icon=":material/trending_flat:")
+
+
+def _show_table(found: dict[str, Any]) -> None:
+    metric = METRIC_NAMES.get(found["metric"], found["metric"])
+    rows = pd.DataFrame(gate_cells(found))
+    st.dataframe(
+        rows,
+        hide_index=True,
+        height=38 + 35 * len(rows),
+        column_config={
+            "scorer": st.column_config.TextColumn("Scorer", width="medium"),
+            "value": st.column_config.TextColumn(f"{metric} × 100"),
+            "interval": st.column_config.TextColumn("95 % interval"),
+            "difference": st.column_config.TextColumn(
+                "Minus student", help="Of the gold-only student, on the same resampled pairs."
+            ),
+            "apart": st.column_config.TextColumn("95 % interval of it"),
+        },
+    )
+    notes = " ".join(as_text(note) for note in found.get("notes", []))
+    st.caption(
+        f"On {found['n_pairs']:,} {found['split']} pairs, best first. {notes} Intervals: bootstrap over the pairs; "
+        "they say nothing about other seeds."
+    )
+
+
+def latest_trial(bench: Bench, project: Project) -> Run | None:
+    """The newest finished trial "Will silver help on my data?"."""
+    return next(
+        (
+            run
+            for run in list_runs(bench.workspace, project.id, "batch")
+            if from_json(BatchOptions, run.options).kind == TRIAL
+        ),
+        None,
+    )
+
+
+def _show_trial(run: Run | None) -> None:
+    outcome = run.metrics.get("outcome") if run else None
+    if not outcome:
+        return
+    text = as_text(f"Trial of {outcome['n_silver']:,} silver pairs: {outcome['sentence']}")
+    if outcome["helps"] is None:
+        st.info(text, icon=":material/trending_flat:")
+    elif outcome["helps"]:
+        st.success(text, icon=":material/trending_up:")
+    else:
+        st.error(text, icon=":material/trending_down:")
+    if outcome.get("estimate_sentence"):
+        st.caption(as_text(outcome["estimate_sentence"]))
