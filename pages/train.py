@@ -1,14 +1,13 @@
-"""Train the student on gold, or on gold and silver."""
-
-from dataclasses import replace
+"""Train the student: on gold, silver or both, by a recipe of one stage or several."""
 
 import streamlit as st
 
 from augsbert_core import jobs, ui
 from augsbert_core.options import BiEncoderOptions
+from augsbert_core.steps.recipes import gold_only_twin
 from augsbert_core.storage.projects import count_project
 from augsbert_core.storage.runs import list_runs
-from augsbert_core.ui import recipes, students
+from augsbert_core.ui import recipes, seed_study_panel, students, training_plan
 
 STEP = students.STEP
 
@@ -21,7 +20,7 @@ ui.page_header(
 )
 project = ui.need_project(bench)
 counts = count_project(bench.workspace, project.id)
-if not counts.train:
+if not training_plan.has_data(bench, project, counts):
     ui.empty_state(
         "There are no gold pairs to train on yet. Import some into the training split first.",
         page="gold",
@@ -30,32 +29,36 @@ if not counts.train:
     st.stop()
 
 form, facts = st.columns([3, 1], gap="medium")
-with form, st.container(border=True):
+options, planned = None, ()
+with form, st.container(border=True), ui.user_errors():
     options = students.student_inputs(bench, project)
-n_silver = students.count_training_silver(bench, options.silver_set_id)
-steps = recipes.optimiser_steps(
-    counts.train + n_silver,
-    batch_size=options.batch_size,
-    epochs=options.epochs,
-    max_steps=options.max_steps,
-)
-twin = replace(options, silver_set_id=None, max_steps=steps)
+if options is not None:
+    with form:
+        planned = training_plan.planned_stages(bench, project, options)
 with form, st.container(border=True, horizontal=True, vertical_alignment="center"):
-    with_twin = options.silver_set_id is not None and students.twin_input(bench, project, twin)
+    twin = None
+    if options is not None and planned and students.can_have_twin(options, counts):
+        twin = gold_only_twin(options, [stage.n_steps for stage in planned])
+        twin = twin if students.twin_input(bench, project, twin) else None
+    elif options is not None and options.patience and options.silver_set_id is not None:
+        st.caption(students.NO_TWIN_YET)
     st.space("stretch")
     start = st.button(
-        "Train both" if with_twin else "Train",
+        "Train both" if twin else "Train",
         type="primary",
         icon=":material/play_arrow:",
+        disabled=not planned,
+        help="Queue the training; it goes on with the browser closed.",
     )
-with facts, st.container(border=True, height="stretch"):
-    students.show_plan(counts.train, n_silver, counts.dev, steps, options)
-if start:
-    if with_twin:
+if options is not None and planned:
+    with facts, st.container(border=True, height="stretch"):
+        n_silver = students.count_training_silver(bench, options.silver_set_id)
+        students.show_plan(counts, n_silver, planned, options)
+    if start and twin:
         with ui.user_errors():
             jobs.enqueue(bench.workspace, project.id, STEP, options)
             ui.launch(bench, STEP, twin)
-    else:
+    elif start:
         ui.launch(bench, STEP, options)
 
 ui.job_panel(bench, [STEP])
@@ -66,5 +69,8 @@ if trained:
     recipes.runs_table(trained, BiEncoderOptions)
     st.caption("Dev scores chose the checkpoints, so they flatter. Judge on the test split.")
     ui.page_link("compare", "Compare on the test split")
+    training_plan.export_section(bench, project, trained)
 else:
     ui.empty_state("None yet. Train one on gold alone first if there are no silver pairs so far.")
+if options is not None:
+    seed_study_panel.seed_study_section(bench, project, options)

@@ -5,6 +5,7 @@ beside them follows at once.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ import streamlit as st
 from augsbert_core.models.devices import available_devices
 from augsbert_core.options import BUNDLED_MODEL, BiEncoderOptions, CrossEncoderOptions, from_json
 from augsbert_core.steps import model_label
+from augsbert_core.steps.names import data_label
+from augsbert_core.steps.recipes import stages_of
 from augsbert_core.storage.records import Project, Run
 from augsbert_core.ui.widgets import duration_text, time_text
 
@@ -84,13 +87,16 @@ def whole(label: str, low: int, high: int, step: int, help_text: str, **kept: An
 
 def learning_rate_input(page: str, project: Project, default: float) -> float:
     """The step size of the optimiser."""
-    rates = sorted({5e-6, 1e-5, 2e-5, 3e-5, 5e-5, 1e-4, 2e-4, default})
+    kept = keep(page, project, "learning_rate", default)
+    # A recipe from a file may bring any rate.
+    chosen = st.session_state[kept["key"]]
+    rates = sorted({5e-6, 1e-5, 2e-5, 3e-5, 5e-5, 1e-4, 2e-4, default, chosen})
     return st.select_slider(
         "Learning rate",
         rates,
         format_func=rate_text,
         help="How far the weights move at each step: too low learns little, too high forgets what the base knows.",
-        **keep(page, project, "learning_rate", default),
+        **kept,
     )
 
 
@@ -154,7 +160,8 @@ def runs_table(runs: Sequence[Run], options_class: type) -> None:
             "Run": st.column_config.NumberColumn(format="%d", width=50),
             "Base": st.column_config.TextColumn(width=150),
             "Layers": st.column_config.TextColumn(width=60),
-            "Data": st.column_config.TextColumn(width=120),
+            "Data": st.column_config.TextColumn(width=140),
+            "Loss": st.column_config.TextColumn(width=90),
             "Dev": st.column_config.NumberColumn(
                 f"Dev {metric} × 100",
                 format="%.1f",
@@ -179,9 +186,8 @@ def _run_row(run: Run, options: CrossEncoderOptions | BiEncoderOptions) -> dict[
     row: dict[str, Any] = {"Run": run.id, "Base": model_label(options.base)}
     if isinstance(options, BiEncoderOptions):
         row["Layers"] = str(options.layers or "all")
-        row["Data"] = (
-            f"gold + silver {options.silver_set_id}" if options.silver_set_id else "gold only"
-        )
+        row["Data"] = data_label(options).replace("silver set", "silver")
+        row["Loss"] = " → ".join(dict.fromkeys(stage.loss for stage in stages_of(options)))
     row |= {"Dev": score_100(run), "Gold": run.metrics.get("n_gold")}
     if isinstance(options, BiEncoderOptions):
         row["Silver"] = run.metrics.get("n_silver")
@@ -196,5 +202,5 @@ def _run_row(run: Run, options: CrossEncoderOptions | BiEncoderOptions) -> dict[
 
 
 def rate_text(rate: float) -> str:
-    """A learning rate as people write it, "2e-5"."""
-    return f"{rate:.0e}".replace("e-0", "e-")
+    """A learning rate as people write it, "2e-5" or "2.5e-5"."""
+    return re.sub(r"\.?0*e([+-])0*(\d)", r"e\1\2", f"{rate:.3e}")

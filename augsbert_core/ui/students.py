@@ -1,94 +1,188 @@
 """The Train page in parts: the student's recipe, its data, and the gold-only twin."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
 import streamlit as st
 
-from augsbert_core.options import BiEncoderOptions, from_json
+from augsbert_core.errors import WorkbenchError
+from augsbert_core.options import BiEncoderOptions, Stage, from_json
+from augsbert_core.steps.recipe_checks import StagePlan
+from augsbert_core.steps.recipes import PRESETS, apply_preset, stages_of, uses
+from augsbert_core.storage.projects import ProjectCounts
 from augsbert_core.storage.records import Project
 from augsbert_core.storage.runs import list_runs
 from augsbert_core.storage.silver_bins import silver_status_counts
 from augsbert_core.storage.silver_sets import list_silver_sets
+from augsbert_core.ui import stage_editor
+from augsbert_core.ui.advanced_training import advanced_inputs, loss_inputs
 from augsbert_core.ui.bench import Bench
-from augsbert_core.ui.recipes import base_input, common_inputs, keep, optimiser_steps
+from augsbert_core.ui.recipes import base_input, common_inputs, fill, keep
 from augsbert_core.ui.silver_filters import set_title
+from augsbert_core.ui.training_words import DATA, MIXES
+from augsbert_core.ui.widgets import as_text
 
 PAGE, STEP = "train", "train-bi-encoder"
 DEFAULTS = BiEncoderOptions()
+OWN = "own"
+GOLD_ONLY = 0
+"""In place of the number of a silver set: a select box shows None as nothing chosen."""
 
-SCHEDULES = {
-    "warmup": "Warm up, then decay (paper)",
-    "constant": "Constant",
-}
+NO_TWIN_YET = (
+    "With early stopping the number of steps is known only afterwards: train the gold-only baseline with as "
+    "many steps from the Compare page then."
+)
+
+
+def preset_input(bench: Bench, project: Project) -> None:
+    """Choose a recipe with a name; it fills the inputs below, which stay free to change."""
+    chosen = st.selectbox(
+        "Recipe",
+        [OWN, *PRESETS],
+        format_func=lambda name: "Own settings" if name == OWN else PRESETS[name].title,
+        help="A recipe fills the inputs below; all of them can be changed afterwards.",
+        on_change=_take_preset,
+        args=(bench, project),
+        **keep(PAGE, project, "preset", OWN),
+    )
+    if chosen and chosen != OWN:
+        preset = PRESETS[chosen]
+        needs = " and ".join(DATA[kind] for kind in preset.needs)
+        st.caption(as_text(f"{preset.why} It needs {needs}."))
+
+
+def _take_preset(bench: Bench, project: Project) -> None:
+    name = st.session_state[f"{PAGE}-{project.id}-preset"]
+    if name not in PRESETS:
+        stage_editor.set_stages(PAGE, project, ())
+        return
+    preset, made = PRESETS[name], apply_preset(name, DEFAULTS)
+    told = {key: value for key, value in preset.told.items() if key != "silver_set_id"}
+    _fill(project, told, made)
+    stage_editor.set_stages(PAGE, project, preset.stages)
+    newest = next(iter(complete_sets(bench, project)), GOLD_ONLY)
+    key = _data_key(bench, project)
+    if "silver" in preset.needs and not st.session_state.get(key):
+        st.session_state[key] = newest
+    elif "silver_set_id" in preset.told or preset.stages:
+        st.session_state[key] = GOLD_ONLY
+
+
+def _fill(project: Project, told: Mapping[str, Any], made: BiEncoderOptions) -> None:
+    """Values into inputs; gold and silver share one of their own."""
+    mix = made.mixing if made.use_gold else "silver-only"
+    plain = {k: v for k, v in told.items() if k not in ("mixing", "use_gold", "stages")}
+    fill(PAGE, project, {**plain, "mix": mix})
+
+
+def take_options(bench: Bench, project: Project, options: BiEncoderOptions) -> None:
+    """Put whole options into the inputs of the page. WorkbenchError: they name a silver set that is not here."""
+    set_id = options.silver_set_id
+    if set_id is not None and set_id not in complete_sets(bench, project):
+        raise WorkbenchError(
+            f"The recipe names silver set {set_id}, which this project does not have complete. Take out the "
+            "line silver_set_id, or give the number of another set."
+        )
+    told = {field.name: getattr(options, field.name) for field in fields(options)}
+    del told["silver_set_id"]
+    _fill(project, told, options)
+    fill(PAGE, project, {"preset": OWN})
+    st.session_state[_data_key(bench, project)] = set_id or GOLD_ONLY
+    stage_editor.set_stages(PAGE, project, options.stages)
 
 
 def student_inputs(bench: Bench, project: Project) -> BiEncoderOptions:
-    """The recipe of a bi-encoder."""
-    silver_set_id = _data_input(bench, project)
-    left, right = st.columns([2, 1])
-    with left:
-        base = base_input(PAGE, project, DEFAULTS.base)
-    with right:
-        layers = st.number_input(
-            "Student layers",
-            1,
-            48,
-            placeholder="all",
-            help="Keep only the first layers of the base model: a smaller, faster student. On few gold pairs the "
-            "full sentence-tuned model already judges better than the labeler trained from it, so silver "
-            "has nothing to teach it; a small student has room to learn. Empty keeps all layers.",
-            **keep(PAGE, project, "layers", project.student_layers),
+    """The recipe of a bi-encoder. WorkbenchError: its table of stages holds none."""
+    preset_input(bench, project)
+    basic = st.container()
+    advanced = st.expander("Advanced", icon=":material/tune:")
+    staged = st.expander("Stages and recipe file", icon=":material/format_list_numbered:")
+    begin_with = (Stage("gold"),)
+    with staged:
+        stages = stage_editor.stage_table(PAGE, project, begin_with)
+    with basic:
+        told = _data_inputs(bench, project, staged=bool(stages))
+        left, right = st.columns([2, 1])
+        with left:
+            told["base"] = base_input(PAGE, project, DEFAULTS.base)
+        with right:
+            told["layers"] = _layers_input(project)
+        told |= loss_inputs(PAGE, project, [stage.loss for stage in stages])
+        told |= common_inputs(PAGE, project, DEFAULTS)
+    with advanced:
+        begun = BiEncoderOptions(**told, stages=stages)
+        told |= advanced_inputs(PAGE, project, begun)
+    options = BiEncoderOptions(**told, stages=stages)
+    with staged:
+        stage_editor.recipe_file(
+            PAGE, project, options, lambda found: take_options(bench, project, found)
         )
-    common = common_inputs(PAGE, project, DEFAULTS)
-    left, right = st.columns([2, 1])
-    with left:
-        schedule = st.segmented_control(
-            "Learning rate over time",
-            list(SCHEDULES),
-            format_func=SCHEDULES.__getitem__,
-            required=True,
-            help="Warm-up starts with small steps for the first tenth of training, then goes down to zero.",
-            **keep(PAGE, project, "schedule", DEFAULTS.schedule),
-        )
-    with right:
-        max_steps = st.number_input(
-            "Stop after steps",
-            1,
-            placeholder="none",
-            help="A fixed number of optimiser steps in place of epochs.",
-            **keep(PAGE, project, "max_steps", None),
-        )
-    return BiEncoderOptions(
-        base=base,
-        layers=layers,
-        silver_set_id=silver_set_id,
-        max_steps=max_steps,
-        schedule=schedule or DEFAULTS.schedule,
-        **common,
+    return options
+
+
+def _layers_input(project: Project) -> int | None:
+    return st.number_input(
+        "Student layers",
+        1,
+        48,
+        placeholder="all",
+        help="Keep only the first layers of the base model: a smaller, faster student. On few gold pairs the "
+        "full sentence-tuned model already judges better than the labeler trained from it, so silver "
+        "has nothing to teach it; a small student has room to learn. Empty keeps all layers.",
+        **keep(PAGE, project, "layers", project.student_layers),
     )
 
 
-def _data_input(bench: Bench, project: Project) -> int | None:
-    """Gold only, or gold and one of the complete silver sets; the newest set at first."""
-    all_sets = list_silver_sets(bench.workspace, project.id)
-    complete = {found.id: found for found in all_sets if found.is_complete and found.n_pairs}
-    choices: list[int | None] = [*complete, None]
-    chosen = st.selectbox(
+def complete_sets(bench: Bench, project: Project) -> dict[int, Any]:
+    """The silver sets that can be trained on, newest first."""
+    found = list_silver_sets(bench.workspace, project.id)
+    return {each.id: each for each in found if each.is_complete and each.n_pairs}
+
+
+def _data_key(bench: Bench, project: Project) -> str:
+    newest = max(complete_sets(bench, project), default=0)
+    return f"{PAGE}-{project.id}-data-{newest}"  # a new set is offered at once
+
+
+def _data_inputs(bench: Bench, project: Project, *, staged: bool) -> dict[str, Any]:
+    """Gold only, or one of the complete silver sets, the newest at first, and how the two meet."""
+    complete = complete_sets(bench, project)
+    n_all = len(list_silver_sets(bench.workspace, project.id))
+    number = st.selectbox(
         "Training data",
-        choices,
+        [*complete, GOLD_ONLY],
         format_func=lambda number: (
             "Gold pairs only"
-            if number is None
+            if number == GOLD_ONLY
             else f"Gold + {_lower_first(set_title(complete[number]))}"
         ),
         help="Silver pairs count with their corrections; rejected ones are left out.",
-        key=f"{PAGE}-{project.id}-data-{max(complete, default=0)}",  # a new set is offered at once
+        key=_data_key(bench, project),
     )
+    chosen = number or None
     if not complete:
         st.caption("There is no complete silver set yet, so this trains on gold alone.")
-    elif waiting := len(all_sets) - len(complete):
+    elif waiting := n_all - len(complete):
         st.caption(
             f"{waiting} silver set{'' if waiting == 1 else 's'} not shown: labelling is not complete."
         )
-    return chosen
+    if chosen is None or staged:
+        return {"silver_set_id": chosen}
+    mix = st.segmented_control(
+        "Gold and silver",
+        list(MIXES),
+        format_func=MIXES.__getitem__,
+        required=True,
+        help="Shuffled is the paper's way. Silver first lets gold have the last word, as a stage of its own. "
+        "Silver only is for a domain without gold of its own (paper §3.2).",
+        **keep(PAGE, project, "mix", "shuffled"),
+    )
+    return {
+        "silver_set_id": chosen,
+        "use_gold": mix != "silver-only",
+        "mixing": "silver-first" if mix == "silver-first" else "shuffled",
+    }
 
 
 def _lower_first(text: str) -> str:
@@ -111,7 +205,7 @@ def twin_input(bench: Bench, project: Project, twin: BiEncoderOptions) -> bool:
     )
     if exists:
         st.caption(
-            f":material/check: The gold-only baseline with {twin.max_steps:,} steps exists or is at work already."
+            ":material/check: The gold-only baseline with as many steps exists or is at work already."
         )
         return False
     return st.checkbox(
@@ -122,28 +216,51 @@ def twin_input(bench: Bench, project: Project, twin: BiEncoderOptions) -> bool:
     )
 
 
+def can_have_twin(options: BiEncoderOptions, counts: ProjectCounts) -> bool:
+    """Whether a gold-only twin can be planned: with early stopping its steps are known only afterwards."""
+    return uses(options, "silver") and counts.train > 0 and not options.patience
+
+
 def show_plan(
-    n_gold: int, n_silver: int, n_dev: int, steps: int, options: BiEncoderOptions
+    counts: ProjectCounts,
+    n_silver: int,
+    planned: Sequence[StagePlan],
+    options: BiEncoderOptions,
 ) -> None:
     """What will be trained on, and for how long."""
+    n_gold = min(counts.train, options.gold_limit or counts.train) if uses(options, "gold") else 0
+    n_silver = n_silver if uses(options, "silver") else 0
+    others = sum(stage.n_rows for stage in planned if stage.data in ("nli", "triplets"))
+    parts = [f"{n_silver:,} silver"] if n_silver else []
+    parts += [f"{others:,} NLI or triplet rows"] if others else []
     st.metric(
         "Pairs to train on",
-        f"{n_gold + n_silver:,}",
-        delta=f"{n_silver:,} silver" if n_silver else "gold only",
+        f"{n_gold + n_silver + others:,}",
+        delta=", ".join(parts) or "gold only",
         delta_color="off",
         delta_arrow="off",
     )
     st.metric(
         "Dev pairs",
-        f"{n_dev:,}",
+        f"{counts.dev:,}",
         help="The checkpoint with the best score on the dev split is kept.",
     )
-    gold_steps = optimiser_steps(n_gold, batch_size=options.batch_size, epochs=options.epochs)
     st.metric(
         "Optimiser steps",
-        f"{steps:,}",
-        delta=f"gold alone: {gold_steps:,}" if n_silver and not options.max_steps else None,
-        delta_color="off",
-        delta_arrow="off",
-        help="Pairs ÷ batch size, rounded up, × epochs, or the fixed number of steps.",
+        f"{sum(stage.n_steps for stage in planned):,}",
+        help="Rows ÷ batch size, rounded up, × epochs, or the fixed number of steps; of all stages.",
     )
+    first = options.first_stage
+    if len(planned) > 1 or sum(stage.n_rows for stage in planned) != n_gold + n_silver + others:
+        for number, stage in enumerate(planned, first):
+            st.caption(
+                f"**{number}.** {DATA[stage.data]}, {stage.loss}: {stage.n_rows:,} rows, "
+                f"{stage.n_steps:,} steps"
+            )
+    if options.seeds > 1:
+        rest = replace(options, seeds=1)
+        st.caption(
+            f"{options.seeds} seeds begin, one ends: "
+            f"{options.seeds * options.seed_stop + 1 - options.seed_stop:.1f} times the work of "
+            f"{len(stages_of(rest))} training."
+        )
