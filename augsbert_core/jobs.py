@@ -35,13 +35,17 @@ _asked: dict[tuple[Path, int, int], float] = {}
 """When this process first asked an attempt of a job to stop, on the monotonic clock."""
 
 
-def enqueue(workspace: Workspace, project_id: int, step: str, options: Any) -> Job:
+def enqueue(
+    workspace: Workspace, project_id: int, step: str, options: Any, *, shared: bool = False
+) -> Job:
     """Have a step carried out in the background, as soon as its device is free.
 
-    Asked for again while an equal job runs or waits (a double click), it returns that one.
+    shared: it may run beside other shared jobs on its device, such as several on one large card; it never runs
+    beside one that is not shared. Asked for again while an equal job runs or waits (a double click), it returns
+    that one.
     """
     job = queue.same_active_job(workspace, project_id, step, to_json(options))
-    job = job or _add(workspace, project_id, step, options)
+    job = job or _add(workspace, project_id, step, options, shared=shared)
     tend(workspace)
     return queue.get_job(workspace, job.id)
 
@@ -126,14 +130,15 @@ def resume(workspace: Workspace, job_id: int) -> Job:
 def discard_job(workspace: Workspace, job_id: int) -> None:
     """Remove a job that ended without a result, with its run, files and log.
 
-    WorkbenchError: the job is active, or done (its results would go with it).
+    The runs of a batch that are done stay, as runs of their own. WorkbenchError: the job is active, or done (its results would go with it).
     """
+    unfinished = queue.unfinished_children(workspace, job_id)
     run_id = queue.delete_job(workspace, job_id)
     if run_id is None:
         raise WorkbenchError(
             f"Job {job_id} cannot be removed: only an interrupted, failed or cancelled one can."
         )
-    _remove_files(workspace, [run_id], [job_id])
+    _remove_files(workspace, [run_id, *unfinished], [job_id])
 
 
 def discard_project(workspace: Workspace, project_id: int) -> None:
@@ -159,7 +164,13 @@ def log_tail(workspace: Workspace, job: Job, lines: int = 60) -> str:
 
 
 def _add(
-    workspace: Workspace, project_id: int, step: str, options: Any, *, in_foreground: bool = False
+    workspace: Workspace,
+    project_id: int,
+    step: str,
+    options: Any,
+    *,
+    in_foreground: bool = False,
+    shared: bool = False,
 ) -> Job:
     from augsbert_core.steps import STEPS, describe
 
@@ -176,7 +187,14 @@ def _add(
     )
     owner: dict[str, Any] = dict(this_process()) if in_foreground else {}
     job_id = queue.add_job(
-        workspace, project_id, run_id, step, device, in_foreground=in_foreground, **owner
+        workspace,
+        project_id,
+        run_id,
+        step,
+        device,
+        in_foreground=in_foreground,
+        shared=shared,
+        **owner,
     )
     # After the database was replaced, ids begin anew: no file of an old run may be taken for a checkpoint.
     _remove_files(workspace, [run_id], [job_id])

@@ -20,6 +20,7 @@ from augsbert_core.options import from_json
 from augsbert_core.progress import Report, silent
 from augsbert_core.storage import projects, queue, runs
 from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.plain import plain
 from augsbert_core.storage.records import Job
 
 BEAT_SECONDS = 2.0
@@ -140,15 +141,16 @@ def _call_step(workspace: Workspace, job: Job, pulse: Pulse) -> dict[str, Any]:
     from augsbert_core.steps import STEPS, StepContext
 
     step = STEPS[job.step]
-    run = runs.get_run(workspace, job.run_id)
-    options: Any = from_json(step.options_class, run.options)
+    options: Any = from_json(step.options_class, runs.get_run(workspace, job.run_id).options)
     uses_device = step.uses_device(options)
     device = job.device if uses_device else "cpu"
-    runs.update_run(workspace, run.id, device=device if uses_device else None, versions=versions())
+    runs.update_run(
+        workspace, job.run_id, device=device if uses_device else None, versions=versions()
+    )
     context = StepContext(
         workspace=workspace,
         project=projects.get_project(workspace, job.project_id),
-        run=run,
+        run=runs.get_run(workspace, job.run_id),
         device=device,
         report=pulse.report,
         should_stop=pulse.should_stop,
@@ -174,7 +176,14 @@ def _close_after(
 
 
 def explain(error: BaseException) -> str:
-    """One sentence for the user about what went wrong, with the remedy where there is one."""
+    """One sentence for the user about what went wrong, with the remedy where there is one.
+
+    Notes that were added to the error on its way say where it happened, and come first.
+    """
+    return " ".join([*getattr(error, "__notes__", []), _explain(error)])
+
+
+def _explain(error: BaseException) -> str:
     if isinstance(error, WorkbenchError):
         return str(error)
     text = " ".join(str(error).split())
@@ -200,19 +209,6 @@ def versions() -> dict[str, str]:
         except metadata.PackageNotFoundError:
             continue
     return found
-
-
-def plain(value: Any) -> Any:
-    """The value as JSON holds it: numpy scalars become numbers, undefined numbers None, paths text."""
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, (bool, int, str)) else str(value)
 
 
 @contextmanager

@@ -445,6 +445,7 @@ def test_reports_are_cheap_and_points_that_are_not_finite_are_left_out(
     assert (job.progress, job.message) == (1.0, "All")
 
 
+@pytest.mark.alone
 def test_tending_a_quiet_queue_is_cheap(workspace: Workspace, project: Project) -> None:
     job = _blocker(workspace, project)
     queue.claim_job(workspace, job.id, **processes.this_process())
@@ -492,3 +493,27 @@ def test_a_new_run_never_finds_the_files_of_a_deleted_one(
     leftover.write_text("1 0\n2 0\n3 0\n")
     result = jobs.run_in_foreground(workspace, project.id, "count", CountOptions(target=3))
     assert (result["run_id"], result["resumed_at"]) == (1, 0)
+
+
+def test_shared_jobs_run_side_by_side_and_never_beside_one_that_is_not(
+    workspace: Workspace, project: Project
+) -> None:
+    def queued(seed: int, **how: bool) -> Job:
+        options = CountOptions(target=20, pause=0.1, seed=seed)
+        return jobs.enqueue(workspace, project.id, "count-on-device", options, **how)
+
+    first, second = queued(1, shared=True), queued(2, shared=True)
+    alone, late = queued(3), queued(4, shared=True)
+    assert [job.state for job in (first, second)] == ["running", "running"]
+    assert (alone.state, alone.shared, late.shared) == ("queued", False, True)
+    # The one that will not share waits for both, and the shared one behind it does not overtake it.
+    assert late.state == "queued"
+    for job in (first, second):
+        jobs.cancel(workspace, job.id)
+        wait_for(workspace, job, "cancelled")
+    alone = wait_for(workspace, alone, "running")
+    assert queue.get_job(workspace, late.id).state == "queued"
+    jobs.cancel(workspace, alone.id)
+    wait_for(workspace, late, "running")
+    jobs.cancel(workspace, late.id)
+    wait_for(workspace, late, "cancelled")

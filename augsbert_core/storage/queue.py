@@ -24,21 +24,27 @@ def add_job(
     device: str,
     *,
     in_foreground: bool = False,
+    shared: bool = False,
     host: str | None = None,
     pid: int | None = None,
     pid_started: float | None = None,
 ) -> int:
-    """Queue a job for a run. A foreground job names the process that waits to carry it out itself."""
+    """Queue a job for a run. A foreground job names the process that waits to carry it out itself.
+
+    shared: it may run beside other shared jobs on its device.
+    """
     with writing(workspace) as db:
         cursor = db.execute(
-            "INSERT INTO job (project_id, run_id, step, device, in_foreground, host, pid, pid_started,"
-            " message, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'Waiting for its turn', ?)",
+            "INSERT INTO job (project_id, run_id, step, device, in_foreground, shared, host, pid,"
+            " pid_started, message, created_at)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'Waiting for its turn', ?)",
             [
                 project_id,
                 run_id,
                 step,
                 device,
                 in_foreground,
+                shared,
                 host,
                 pid,
                 pid_started,
@@ -77,15 +83,20 @@ def active_jobs(workspace: Workspace) -> list[Job]:
         return [record(Job, row) for row in rows]
 
 
-CLAIM_SQL = """
+# A shared job minds only jobs that are not: neither one at work nor one that was there before it.
+MAY_START_SQL = """
+  job.state = 'queued'
+  AND NOT EXISTS (SELECT 1 FROM job AS other WHERE other.device = job.device
+    AND other.state IN ('running', 'cancelling') AND NOT (job.shared AND other.shared))
+  AND NOT EXISTS (SELECT 1 FROM job AS earlier WHERE earlier.device = job.device
+    AND earlier.state = 'queued' AND earlier.id < job.id AND NOT (job.shared AND earlier.shared))
+"""
+
+CLAIM_SQL = f"""
 UPDATE job SET state = 'running', attempt = attempt + 1, host = :host, pid = :pid,
   pid_started = :pid_started, heartbeat = :now, started_at = :now, finished_at = NULL,
   error = NULL, details = NULL, message = 'Starting'
-WHERE id = :job AND state = 'queued'
-  AND NOT EXISTS (SELECT 1 FROM job AS other WHERE other.device = job.device
-    AND other.state IN ('running', 'cancelling'))
-  AND NOT EXISTS (SELECT 1 FROM job AS earlier WHERE earlier.device = job.device
-    AND earlier.state = 'queued' AND earlier.id < job.id)
+WHERE id = :job AND {MAY_START_SQL}
 """
 
 
@@ -108,12 +119,13 @@ def claim_job(
 
 
 def next_background_jobs(workspace: Workspace) -> list[Job]:
-    """For each free device, the first job in its queue, unless that one waits in the foreground."""
+    """The jobs that can start now: for each free device the first in its queue, and shared ones beside each other.
+
+    None whose turn it is in the foreground: that one starts itself.
+    """
     with reading(workspace) as db:
         rows = db.execute(
-            f"{JOB_SQL} WHERE job.id IN (SELECT min(id) FROM job WHERE state = 'queued' GROUP BY device)"
-            " AND NOT in_foreground"
-            " AND job.device NOT IN (SELECT device FROM job WHERE state IN ('running', 'cancelling'))"
+            f"{JOB_SQL} WHERE {MAY_START_SQL} AND NOT job.in_foreground ORDER BY job.id"
         )
         return [record(Job, row) for row in rows]
 
@@ -208,10 +220,14 @@ def queue_again(workspace: Workspace, job_id: int, *, in_foreground: bool = Fals
 
 
 def refuse_while_at_work(db: Database, project_id: int, wish: str) -> None:
-    """WorkbenchError when a job of the project runs or waits: it may be about to read what should go."""
+    """WorkbenchError when a job of the project runs or waits: it may be about to read what should go.
+
+    A batch of another project counts too once it has begun a run in this one.
+    """
     row = db.execute(
-        "SELECT id FROM job WHERE project_id = ? AND state IN ('queued', 'running', 'cancelling')",
-        [project_id],
+        "SELECT id FROM job WHERE state IN ('queued', 'running', 'cancelling') AND (project_id = :project"
+        " OR run_id IN (SELECT parent_run_id FROM run WHERE project_id = :project))",
+        {"project": project_id},
     ).fetchone()
     if row:
         raise WorkbenchError(
@@ -242,8 +258,8 @@ def delete_job(workspace: Workspace, job_id: int) -> int | None:
     """Remove a job that has ended without a result, with its run; returns the run's id, None if refused.
 
     When other runs have labelled its candidates or kept some of its silver pairs, only the job goes: the
-    run's sets stay and can be deleted by themselves. WorkbenchError: candidates would go that a job at
-    work may be about to read.
+    run's sets stay and can be deleted by themselves. Of a batch, the runs that are not done go too; see
+    `unfinished_children`. WorkbenchError: candidates would go that a job at work may be about to read.
     """
     with writing(workspace) as db:
         row = db.execute(
@@ -254,20 +270,48 @@ def delete_job(workspace: Workspace, job_id: int) -> int | None:
         if row is None:
             return None
         run_id = int(row["run_id"])
-        if not db.execute(BUILT_UPON_SQL, {"run": run_id}).fetchone()[0]:
-            if db.execute("SELECT 1 FROM candidate_set WHERE run_id = ?", [run_id]).fetchone():
-                refuse_while_at_work(db, row["project_id"], "remove the job with its candidates")
-            deletion.hide_silver_sets(db, "run_id = ?", [run_id])
-            deletion.hide_candidate_sets(db, "run_id = ?", [run_id])
+        leaving = [run_id, *_unfinished_children(db, run_id)]
+        for number in leaving:
+            _hide_sets(db, number, row["project_id"])
         db.execute("DELETE FROM job WHERE id = ?", [job_id])
-        deletion.remove_unused_run(db, run_id)  # one with sets goes when they are swept
+        for number in leaving:
+            deletion.remove_unused_run(db, number)  # one with sets goes when they are swept
     deletion.sweep(workspace, deletion.AT_ONCE_SECONDS)
     return run_id
 
 
+def unfinished_children(workspace: Workspace, job_id: int) -> list[int]:
+    """The runs of a batch that have begun and are not done: what goes with its job."""
+    with reading(workspace) as db:
+        row = db.execute("SELECT run_id FROM job WHERE id = ?", [job_id]).fetchone()
+        return _unfinished_children(db, row[0]) if row else []
+
+
+def _unfinished_children(db: Database, run_id: int) -> list[int]:
+    rows = db.execute("SELECT id FROM run WHERE parent_run_id = ? AND state <> 'done'", [run_id])
+    return [int(row[0]) for row in rows.fetchall()]
+
+
+def _hide_sets(db: Database, run_id: int, project_id: int) -> None:
+    """Mark the sets of a run for removal, unless others were built upon them."""
+    if db.execute(BUILT_UPON_SQL, {"run": run_id}).fetchone()[0]:
+        return
+    if db.execute("SELECT 1 FROM candidate_set WHERE run_id = ?", [run_id]).fetchone():
+        refuse_while_at_work(db, project_id, "remove the job with its candidates")
+    deletion.hide_silver_sets(db, "run_id = ?", [run_id])
+    deletion.hide_candidate_sets(db, "run_id = ?", [run_id])
+
+
 def _set_run_state(db: Database, job_id: int, state: str) -> None:
+    """Bring a job's run into a state; the run of a batch that was at work ends with it."""
     finished = None if state == "started" else now()
     db.execute(
         "UPDATE run SET state = ?, finished_at = ? WHERE id = (SELECT run_id FROM job WHERE id = ?)",
         [state, finished, job_id],
     )
+    if state not in ("started", "done"):
+        db.execute(
+            "UPDATE run SET state = ?, finished_at = ? WHERE state = 'started'"
+            " AND parent_run_id = (SELECT run_id FROM job WHERE id = ?)",
+            [state, finished, job_id],
+        )

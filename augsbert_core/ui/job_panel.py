@@ -6,11 +6,12 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from augsbert_core import charts, jobs
+from augsbert_core import jobs
 from augsbert_core.steps import STEPS
 from augsbert_core.storage.queue import ACTIVE, RESUMABLE, get_job, list_jobs
 from augsbert_core.storage.records import Job, Run
-from augsbert_core.storage.runs import get_run, read_metrics
+from augsbert_core.storage.runs import get_run
+from augsbert_core.ui.batch_children import batch_children, show_curves
 from augsbert_core.ui.bench import Bench, tend_jobs
 from augsbert_core.ui.widgets import as_text, duration_text, flash, user_errors
 
@@ -37,12 +38,15 @@ OUTCOMES = {
 }
 
 
-def launch(bench: Bench, step: str, options: Any) -> None:
-    """Queue a step of the open project and draw the page anew; a user error is shown instead."""
+def launch(bench: Bench, step: str, options: Any, *, shared: bool = False) -> None:
+    """Queue a step of the open project and draw the page anew; a user error is shown instead.
+
+    shared: it may run beside other shared jobs on its device.
+    """
     with user_errors():
         if bench.project is None:
             raise ValueError("launch needs an open project")
-        jobs.enqueue(bench.workspace, bench.project.id, step, options)
+        jobs.enqueue(bench.workspace, bench.project.id, step, options, shared=shared)
         flash(f"{STEPS[step].title}: queued", ":material/play_circle:")
         st.rerun()
 
@@ -98,7 +102,10 @@ def _card(bench: Bench, job: Job, removable: bool) -> None:
         st.caption(as_text(" · ".join([facts(job), *outcome(run)])))
         if job.error:
             st.error(as_text(job.error), icon=":material/error:")
-        _curves(bench, job)
+        if job.step == "batch":
+            batch_children(bench.workspace, run)
+        else:
+            show_curves(bench.workspace, run.id)
         _log(bench, job)
 
 
@@ -136,6 +143,8 @@ def outcome(run: Run) -> list[str]:
     for key, words in OUTCOMES.items():
         if isinstance(found.get(key), int | float):
             parts.append(f"{found[key]:,.0f} {words}")
+    if isinstance(found.get("n_runs"), int):
+        parts.append(f"{found['n_runs']:,} runs")
     if isinstance(found.get("rows"), list):
         parts.append(f"{len(found['rows'])} measurements")
     return parts
@@ -172,12 +181,6 @@ def _remove(bench: Bench, job: Job) -> None:
             jobs.discard_job(bench.workspace, job.id)
             flash(f"Job {job.id} removed", ":material/delete:")
             st.rerun()
-
-
-def _curves(bench: Bench, job: Job) -> None:
-    curves = read_metrics(bench.workspace, job.run_id)
-    if any(len(steps) > 1 for steps, _ in curves.values()):
-        st.plotly_chart(charts.curves_figure(curves), key=f"curves-{job.id}")
 
 
 def _log(bench: Bench, job: Job) -> None:

@@ -1,0 +1,80 @@
+"""What the runs of a batch report: progress goes to the batch, curves to the run."""
+
+import math
+import threading
+import traceback
+
+from augsbert_core.progress import Report
+from augsbert_core.storage import runs
+from augsbert_core.storage.database import Workspace
+
+WRITE_SECONDS = 0.5
+"""Points are written at most this often, by a thread of their own: a report never waits for the database."""
+
+
+class ChildReport:
+    """The `Report` of one run of a batch. Use it as a context: its end writes the last points.
+
+    low, high: the part of the batch's progress that is this run's. title: before its messages.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        run_id: int,
+        parent: Report,
+        *,
+        low: float,
+        high: float,
+        title: str,
+    ) -> None:
+        self._workspace, self._run_id, self._parent = workspace, run_id, parent
+        self._low, self._high, self._title = low, high, title
+        self._points: list[tuple[str, int, float]] = []
+        self._step = 0
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._write_on, name="curves", daemon=True)
+
+    def __enter__(self) -> "ChildReport":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._ended.set()
+        self._thread.join()
+        self._write()
+
+    def __call__(
+        self,
+        fraction: float,
+        message: str,
+        metrics: dict[str, float] | None = None,
+        step: int | None = None,
+    ) -> None:
+        with self._lock:
+            if metrics:
+                self._step = self._step + 1 if step is None else step
+                self._points += [
+                    (name, self._step, float(value))
+                    for name, value in metrics.items()
+                    if math.isfinite(value)
+                ]
+        share = self._low + (self._high - self._low) * min(max(fraction, 0.0), 1.0)
+        self._parent(share, f"{self._title}: {message}")
+
+    def _write_on(self) -> None:
+        while not self._ended.wait(WRITE_SECONDS):
+            try:
+                self._write()
+            except Exception:  # noqa: BLE001
+                # A locked database may mend: the points stay, the next write tries again.
+                traceback.print_exc()
+
+    def _write(self) -> None:
+        with self._lock:
+            points = list(self._points)
+        if points:
+            runs.add_metrics(self._workspace, self._run_id, points)
+            with self._lock:
+                del self._points[: len(points)]
