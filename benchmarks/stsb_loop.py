@@ -14,6 +14,9 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from augsbert_core.cli.markdown import as_markdown  # noqa: E402
 
 
 def augsbert(home: str, *words: object) -> dict:
@@ -78,29 +81,6 @@ def run_loop(home: str, asked: argparse.Namespace) -> str:
     augsbert(home, "train", "bi-encoder", *common, *layers, *seed)
     augsbert(home, "train", "bi-encoder", *common, "--equal-steps", augmented[0]["run_id"])
     return as_markdown(augsbert(home, "compare", *common))
-
-
-def as_markdown(table: dict) -> str:
-    """The compare table and its verdicts."""
-    out = [
-        f"{table['n_pairs']:,} {table['split']} pairs, {table['metric']} × 100, 95 % bootstrap interval.",
-        "",
-        "| model | kind | score | interval | gold | silver | steps | seconds | seed |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    for row in table["rows"]:
-        score = "undefined" if row["value"] is None else f"{row['value'] * 100:.1f}"
-        interval = (
-            "" if row["low"] is None else f"{row['low'] * 100:.1f} to {row['high'] * 100:.1f}"
-        )
-        seconds = "" if row["seconds"] is None else f"{row['seconds']:.0f}"
-        seed = "" if row["seed"] is None else row["seed"]
-        out.append(
-            f"| {row['name']} | {row['kind']} | {score} | {interval} | {row['n_gold']:,} | "
-            f"{row['n_silver']:,} | {row['n_steps']:,} | {seconds} | {seed} |"
-        )
-    verdicts = [f"> {verdict['sentence']}" for verdict in table["verdicts"]]
-    return "\n".join([*out, "", "\n>\n".join(verdicts)])
 
 
 if __name__ == "__main__":

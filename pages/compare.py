@@ -3,11 +3,14 @@
 import streamlit as st
 
 from augsbert_core import ui
-from augsbert_core.steps.compare import comparison
+from augsbert_core.steps.compare import comparison, grouped
 from augsbert_core.steps.verdict import verdicts
 from augsbert_core.storage.projects import count_project
+from augsbert_core.ui import compare_actions as actions
+from augsbert_core.ui import compare_figures as figures
 from augsbert_core.ui import compare_view as view
 from augsbert_core.ui.last_job import needs_a_look
+from augsbert_core.ui.retrieval_panel import rerank_panel
 
 SPLITS = {"test": "Test split", "dev": "Dev split"}
 
@@ -32,7 +35,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         help="Report test scores. Checkpoints are chosen on dev, so dev scores flatter.",
     )
     st.space("stretch")
-    actions = st.container(horizontal=True, width="content")
+    buttons = st.container(horizontal=True, width="content")
 if not getattr(counts, split):
     ui.empty_state(
         f"There are no gold pairs in the {split} split to measure on. Import some first.",
@@ -42,8 +45,8 @@ if not getattr(counts, split):
     st.stop()
 
 table = comparison(bench.workspace, project.id, split)
-with actions:
-    view.action_buttons(bench, table, view.missing_baselines(bench.workspace, project.id))
+with buttons:
+    actions.action_buttons(bench, table, actions.missing_baselines(bench.workspace, project.id))
 if needs_a_look(bench, "evaluate"):
     ui.job_panel(bench, ["evaluate"])
 
@@ -54,19 +57,27 @@ if table.rows.empty:
         f"models” above: it takes seconds per model."
         + ("" if trained else " Trained models join the table as soon as there are any.")
     )
+    rerank_panel(bench, project)
     st.stop()
 
-for verdict in verdicts(bench.workspace, project.id, table):
-    view.show_verdict(verdict)
-with st.container(border=True):
-    view.show_figure(table)
-view.show_table(table)
-view.show_notes(table)
+by_recipe = grouped(bench.workspace, project.id, table)
+view.show_verdicts(verdicts(bench.workspace, project.id, table, by_recipe))
+figures.show_figures(bench.workspace, project, table, by_recipe)
+single = st.toggle(
+    "Single runs",
+    key="compare-single",
+    help="One row per run. Otherwise runs that differ in nothing but their seed are one row, mean ± standard deviation.",
+)
+shown = grouped(bench.workspace, project.id, table, single=True) if single else by_recipe
+view.show_table(table, shown)
+view.show_notes(shown)
 st.download_button(
     "CSV",
-    view.table_csv(table),
+    view.table_csv(table, shown),
     file_name=f"compare-{split}.csv",
     mime="text/csv",
     icon=":material/download:",
     on_click="ignore",
 )
+actions.transfer_panel(bench, table)
+rerank_panel(bench, project)

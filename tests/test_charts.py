@@ -94,6 +94,38 @@ def test_comparison_figure_of_undefined_values_only_is_empty() -> None:
     assert len(charts.comparison_figure(rows, "Spearman").data) == 0
 
 
+def test_comparison_figure_writes_mean_and_spread_and_marks_the_reference() -> None:
+    rows = comparison_rows().assign(sd=[None, 0.01, None, None, None])
+    figure = charts.comparison_figure(rows, "Spearman", reference=0.70)
+    spread = next(trace for trace in figure.data if trace.name == "gold-only ± sd")
+    assert spread.error_x.array[0] == pytest.approx(1.0)
+    written = [note.text for note in figure.layout.annotations]
+    assert "70.0 ± 1.0" in written
+    assert "73.0" in written
+    assert sorted(shape.x0 for shape in figure.layout.shapes) == pytest.approx([56.0, 70.0])
+
+
+def test_agreement_figure_draws_few_points_and_the_means_of_all() -> None:
+    rng = np.random.default_rng(0)
+    gold = rng.random(5000)
+    figure = charts.agreement_figure(gold, gold**2, STS)
+    points, line = figure.data
+    assert len(points.x) == charts.MOST_POINTS
+    assert len(line.x) == 10
+    assert np.all(np.diff(line.y) > 0), "a perfect order gives a line that only climbs"
+    assert line.y[-1] == pytest.approx(5 * np.mean(np.sort(gold)[-500:]))
+    assert len(charts.agreement_figure(gold[:4], gold[:4], STS).data) == 1, "too few for a line"
+
+
+def test_threshold_figure_marks_the_chosen_threshold() -> None:
+    curve = {"threshold": [0.1, 0.5], "f1": [0.4, 0.8], "precision": [0.3, 0.9], "recall": [1, 0.7]}
+    figure = charts.threshold_figure(curve, 0.45)
+    assert [trace.name for trace in figure.data] == ["F1", "Precision", "Recall"]
+    assert list(figure.data[0].y) == [40.0, 80.0]
+    assert figure.layout.shapes[0].x0 == 0.45
+    assert not charts.threshold_figure(curve, None).layout.shapes
+
+
 def curve(name: str, role: str, heights: np.ndarray | None, **more: object) -> charts.Curve:
     scores, counts = np.array([0.0, 0.25, 1.0]), np.array([50.0, 30.0, 20.0])
     return charts.Curve(name, charts.COLORS[role], scores, counts, heights, **more)

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from augsbert_core.metrics import spearman
-from augsbert_core.options import BiEncoderOptions, CrossEncoderOptions, ImportOptions, to_json
+from augsbert_core.options import (
+    BiEncoderOptions,
+    CrossEncoderOptions,
+    ImportOptions,
+    to_json,
+)
 from augsbert_core.steps.compare import (
     Comparison,
     as_json_rows,
@@ -13,6 +18,7 @@ from augsbert_core.steps.compare import (
     model_target,
 )
 from augsbert_core.steps.import_data import import_file
+from augsbert_core.steps.models import run_number
 from augsbert_core.steps.verdict import verdicts
 from augsbert_core.storage import gold, projects, runs
 from augsbert_core.storage.database import Workspace, writing
@@ -36,7 +42,8 @@ def project(workspace: Workspace) -> Project:
 
 
 def add_student(workspace: Workspace, project: Project, *, silver: int | None, steps: int, **facts):
-    options = BiEncoderOptions(layers=2, silver_set_id=silver, seed=facts.pop("seed", 42))
+    told = {"seed": facts.pop("seed", 42), **facts.pop("told", {})}
+    options = BiEncoderOptions(layers=2, silver_set_id=silver, **told)
     run_id = runs.add_run(
         workspace,
         project.id,
@@ -72,7 +79,7 @@ def measure(workspace: Workspace, project: Project, target: str, noise: float, s
         project.id,
         run_id,
         target=target,
-        target_run_id=int(target[4:]) if target.startswith("run:") else None,
+        target_run_id=run_number(target),
         split="test",
         metric="spearman",
         value=None if noise == np.inf else spearman(pairs.scores, predictions),

@@ -2,23 +2,37 @@
 
 import math
 import time
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pytest
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import average_precision_score, f1_score
+from sklearn.metrics import accuracy_score, average_precision_score, f1_score, roc_curve
 
 from augsbert_core.metrics import (
+    accuracy_at,
+    accuracy_best_threshold,
+    auc_at,
     average_precision,
     bootstrap_interval,
+    difference_of,
     f1_at,
     f1_best_threshold,
     jaccard,
+    majority_class,
+    mean_absolute_error,
+    mean_squared_error,
+    paired_bootstrap,
     paired_bootstrap_interval,
     pearson,
+    replicates,
+    resamples_for,
     spearman,
+    threshold_curve,
+    triplet_accuracy,
 )
 
 COLUMNS = st.integers(3, 40).flatmap(
@@ -114,6 +128,79 @@ def test_columns_of_two_lengths_are_a_programmers_error():
     for statistic in (spearman, pearson, average_precision, f1_best_threshold):
         with pytest.raises(ValueError, match="shape"):
             statistic(np.zeros(3), np.zeros(4))
+
+
+@settings(max_examples=40)
+@given(CLASSIFIED, st.floats(-3, 3))
+def test_accuracy_equals_scikit_learns_and_no_threshold_beats_the_best(classified, threshold):
+    gold, scores = classified
+    assert accuracy_at(gold, scores, threshold) == pytest.approx(
+        accuracy_score(gold, scores >= threshold)
+    )
+    best, chosen = accuracy_best_threshold(gold, scores)
+    cuts = [*scores, scores.max() + 1]
+    assert best == pytest.approx(max(accuracy_score(gold, scores >= cut) for cut in cuts))
+    assert accuracy_at(gold, scores, chosen) == pytest.approx(best)
+
+
+@given(CLASSIFIED, st.sampled_from([0.05, 0.3, 1.0]))
+def test_partial_auc_is_scikit_learns_curve_integrated_and_not_standardised(classified, max_fpr):
+    gold, scores = classified
+    if len(set(gold.tolist())) < 2:
+        assert auc_at(gold, scores, max_fpr) is None
+        return
+    fpr, tpr, _ = roc_curve(gold, scores, drop_intermediate=False)
+    # A vertical step: at one rate the curve takes its highest value.
+    grid = np.unique(np.concatenate([fpr[fpr <= max_fpr], [0.0, max_fpr]]))
+    area = 0.0
+    for left, right in pairwise(grid):
+        upper = tpr[np.flatnonzero(fpr <= left)[-1]]
+        after = np.flatnonzero(fpr > left)[0]
+        slope = (tpr[after] - upper) / (fpr[after] - fpr[np.flatnonzero(fpr <= left)[-1]])
+        area += (right - left) * (upper + slope * (right - left) / 2)
+    assert auc_at(gold, scores, max_fpr) == pytest.approx(area / max_fpr)
+
+
+def test_partial_auc_of_perfect_and_of_constant_scores():
+    gold = np.array([0] * 100 + [1] * 20)
+    assert auc_at(gold, gold.astype(float)) == 1.0
+    assert auc_at(gold, np.zeros(120)) == pytest.approx(0.025), "chance is half of 0.05"
+    # Three of 20 positives above every negative, the rest below them all.
+    scores = np.where(gold == 1, -1.0, 0.0)
+    scores[-3:] = 1.0
+    assert auc_at(gold, scores) == pytest.approx(3 / 20)
+
+
+def test_distances_clip_cosines_to_the_unit_scale():
+    gold, cosines = np.array([0.0, 0.5, 1.0]), np.array([-0.4, 0.7, 1.0])
+    assert mean_squared_error(gold, cosines) == pytest.approx(0.04 / 3)
+    assert mean_absolute_error(gold, cosines) == pytest.approx(0.2 / 3)
+    assert mean_squared_error(np.array([]), np.array([])) is None
+    assert mean_absolute_error(gold, np.array([0.1, math.nan, 0.2])) is None
+
+
+def test_the_threshold_curve_holds_the_best_f1():
+    rng = np.random.default_rng(1)
+    gold = (rng.random(500) < 0.3).astype(float)
+    scores = 0.4 * gold + rng.random(500)
+    curve = threshold_curve(gold, scores, points=1000)
+    best, threshold = f1_best_threshold(gold, scores)
+    assert curve.f1.max() == pytest.approx(best)
+    assert curve.threshold[np.argmax(curve.f1)] >= threshold
+    assert np.all(np.diff(curve.threshold) > 0)
+    assert np.all(np.diff(curve.recall) <= 0)
+    at = 123
+    assert curve.f1[at] == pytest.approx(f1_at(gold, scores, curve.threshold[at]))
+    assert len(threshold_curve(gold, scores, points=50).f1) == 50
+    assert threshold_curve(np.zeros(5), np.arange(5.0)) is None
+
+
+def test_triplets_and_the_majority():
+    assert triplet_accuracy(np.array([0.9, 0.5, 0.4]), np.array([0.1, 0.5, 0.6])) == 1 / 3
+    assert triplet_accuracy(np.array([]), np.array([])) is None
+    assert majority_class(np.array([0, 0, 1])) == 0.0
+    assert majority_class(np.array([0, 1])) == 1.0
+    assert majority_class(np.array([])) is None
 
 
 # --- bootstrap ------------------------------------------------------------------------------------------
@@ -236,3 +323,59 @@ def test_the_paired_interval_matches_a_plain_loop_for_f1() -> None:
     rows = np.random.default_rng(3).integers(0, 60, size=(200, 60))
     differences = [at_half(gold[row], first[row]) - at_half(gold[row], second[row]) for row in rows]
     assert interval == pytest.approx(np.quantile(differences, [0.025, 0.975]))
+
+
+def test_the_paired_interval_covers_the_true_difference_as_often_as_it_says() -> None:
+    """Two models whose correlations with gold are known, 400 draws of 100 pairs."""
+    rng = np.random.default_rng(3)
+    covered = 0
+    for _ in range(400):
+        gold, shared, own1, own2 = rng.normal(size=(4, 100))
+        first = 0.8 * gold + 0.6 * (0.6 * shared + 0.8 * own1)
+        second = 0.6 * gold + 0.8 * (0.6 * shared + 0.8 * own2)
+        low, high = paired_bootstrap_interval(
+            (pearson, pearson), gold, (first, second), resamples=300, seed=7
+        )
+        covered += low <= 0.8 - 0.6 <= high
+    assert 0.93 <= covered / 400 <= 0.97
+
+
+def test_p_is_small_for_a_real_difference_and_one_for_none() -> None:
+    rng = np.random.default_rng(0)
+    gold = rng.random(300)
+    good, bad = gold + 0.1 * rng.normal(size=300), gold + 1.0 * rng.normal(size=300)
+    found = paired_bootstrap((spearman, spearman), gold, (good, bad), resamples=2000, seed=1)
+    assert found.difference == pytest.approx(spearman(gold, good) - spearman(gold, bad))
+    assert found.low < found.difference < found.high
+    assert found.p == pytest.approx(2 / 2001), "no resample on the other side, plus one"
+    same = paired_bootstrap((spearman, spearman), gold, (good, good), resamples=2000, seed=1)
+    assert (same.difference, same.p) == (0.0, 1.0)
+    assert paired_bootstrap((spearman, spearman), gold, (good, np.ones(300)), seed=1) is None
+
+
+def test_p_counts_the_smaller_side_twice() -> None:
+    differences = np.array([-1.0, -2.0, *np.linspace(0.1, 1, 97)])
+    assert difference_of(0.5, differences).p == pytest.approx(2 * 3 / 100)
+    assert difference_of(0.5, np.array([np.nan, np.nan, 1.0])) is None
+
+
+@settings(deadline=None, max_examples=30)
+@given(CLASSIFIED)
+def test_many_resamples_of_f1_and_accuracy_equal_one_by_one(classified):
+    gold, scores = classified
+    for function in (f1_at, accuracy_at):
+        at_once = partial(function, threshold=0.5)
+        fast, slow = replicates(
+            [at_once, lambda g, s, at_once=at_once: at_once(g, s)],
+            gold,
+            [scores, scores],
+            resamples=40,
+            seed=5,
+        )
+        np.testing.assert_allclose(fast, slow, atol=1e-6)
+
+
+def test_very_many_pairs_get_fewer_resamples():
+    assert resamples_for(1_379) == 10_000
+    assert resamples_for(100_000) == 2_000
+    assert resamples_for(10**7) == 1_000

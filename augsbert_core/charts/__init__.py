@@ -4,7 +4,9 @@ Backgrounds are transparent and text colours are left to the page, so that one f
 a dark screen. Gold is always the same amber, silver always the same steel blue.
 """
 
+from augsbert_core.charts.agreement import MOST_POINTS, agreement_figure
 from augsbert_core.charts.comparison import comparison_figure
+from augsbert_core.charts.experiments import learning_curve_figure, seeds_figure
 from augsbert_core.charts.keep import Path, class_figure, keep_figure, path_figure
 from augsbert_core.charts.look import (
     COLORS,
@@ -17,6 +19,7 @@ from augsbert_core.charts.look import (
 )
 from augsbert_core.charts.scores import histogram_figure
 from augsbert_core.charts.spreads import Curve, overlay_figure
+from augsbert_core.charts.thresholds import threshold_figure
 from augsbert_core.charts.top_k import top_k_figure, top_k_panels
 from augsbert_core.charts.training import curves_figure
 
@@ -25,18 +28,23 @@ __all__ = [
     "CURVE_TITLES",
     "GOLD_SHADES",
     "KIND_COLORS",
+    "MOST_POINTS",
     "OTHER_GOLDS",
     "SILVER_HUES",
     "Curve",
     "Path",
+    "agreement_figure",
     "class_figure",
     "comparison_figure",
     "curves_figure",
     "histogram_figure",
     "keep_figure",
+    "learning_curve_figure",
     "overlay_figure",
     "path_figure",
     "ramp",
+    "seeds_figure",
+    "threshold_figure",
     "top_k_figure",
     "top_k_panels",
 ]

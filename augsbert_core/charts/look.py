@@ -30,11 +30,18 @@ SILVER_HUES = ("#4F8FC0", "#8A7FC7", "#3FA796", "#7B8FA6", "#5B9BA8", "#A57FA8")
 KIND_COLORS = {
     "untrained": COLORS["neutral"],
     "jaccard": COLORS["neutral"],
+    "majority": COLORS["neutral"],
+    "other data": COLORS["neutral"],
+    "source only": COLORS["silver3"],
     "off the shelf": COLORS["neutral"],
     "gold-only": COLORS["gold"],
+    "gold-only, seeds tried": COLORS["gold"],
     "gold-only, equal steps": COLORS["gold"],
+    "adapted": COLORS["silver"],
     "augsbert": COLORS["silver"],
+    "cross-encoder student": COLORS["silver2"],
     "cross-encoder": COLORS["cross-encoder"],
+    "labelers": COLORS["cross-encoder"],
 }
 """The colour of each kind of row of the compare table."""
 

@@ -1,97 +1,101 @@
 """Did silver help? The plain sentence under the compare table."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from augsbert_core import metrics
-from augsbert_core.steps.compare import Comparison, as_json_rows
-from augsbert_core.storage import gold, runs
+from augsbert_core.steps.compare import Comparison, Grouped, grouped
+from augsbert_core.steps.figures import statistic
 from augsbert_core.storage.database import Workspace
+
+__all__ = ["Verdict", "paired_interval", "statistic", "verdicts"]
+
+JUDGED = ("augsbert", "adapted")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Did silver help? difference: AugSBERT minus gold-only, with its 95 % paired bootstrap interval."""
+    """Did silver help? difference: with silver minus without, with its 95 % paired bootstrap interval and p.
+
+    n_seeds: of the row with silver.
+    """
 
     sentence: str
     difference: float | None = None
     low: float | None = None
     high: float | None = None
+    p: float | None = None
+    n_seeds: int = 1
 
 
-def verdicts(workspace: Workspace, project_id: int, table: Comparison) -> list[Verdict]:
-    """One plain sentence per silver set: does its newest AugSBERT model beat gold-only at equal steps?
+def verdicts(
+    workspace: Workspace, project_id: int, table: Comparison, rows: Grouped | None = None
+) -> list[Verdict]:
+    """One plain sentence per row with silver: does it beat gold-only at equal steps?
 
-    Newest first, at least one. The interval resamples test pairs, both models on the same ones; it says
-    nothing about other seeds.
+    Newest first, at least one. rows: the grouped table, where the caller has it already. The interval resamples
+    the pairs, both sides on the same ones; it holds for the seeds that were trained.
     """
-    rows = [row for row in as_json_rows(table) if row["comparable"] and row["value"] is not None]
-    newest = {row["silver_set_id"]: row for row in rows if row["kind"] == "augsbert"}
-    if not newest:
+    found = (rows or grouped(workspace, project_id, table)).as_json()
+    ours = [
+        row
+        for row in found
+        if row["kind"] in JUDGED and row["comparable"] and row["value"] is not None
+    ]
+    if not ours:
         return [Verdict("No AugSBERT model has been measured on this split yet.")]
-    measured = {
-        evaluation["target"]: evaluation
-        for evaluation in runs.list_evaluations(workspace, project_id, table.split)
-    }
-    scores = gold.scored_pairs(workspace, project_id, table.split).scores
-    ours = sorted(newest.values(), key=lambda row: -row["run_id"])
-    return [_verdict(row, rows, measured, scores, table) for row in ours]
+    by_name = {row["name"]: row for row in found}
+    ours.sort(key=lambda row: -max(row["runs"]))
+    return [_verdict(row, by_name.get(row["reference"] or ""), table) for row in ours]
 
 
-def _verdict(
-    ours: dict[str, Any],
-    rows: list[dict[str, Any]],
-    measured: dict[str, dict[str, Any]],
-    scores: np.ndarray,
-    table: Comparison,
-) -> Verdict:
-    name = f"AugSBERT with silver set {ours['silver_set_id']} (run {ours['run_id']})"
-    baseline, wording = _baseline(rows, ours)
-    if baseline is None:
+def _verdict(ours: dict[str, Any], theirs: dict[str, Any] | None, table: Comparison) -> Verdict:
+    name = ours["name"]
+    if theirs is None:
         return Verdict(f"{name} has no gold-only model to be compared with. Train one on its base.")
-    interval = paired_interval(
-        table.metric, scores, measured[ours["target"]], measured[baseline["target"]]
+    difference, low, high, p = (
+        ours[key] for key in ("difference", "difference_low", "difference_high", "p")
     )
-    difference = ours["value"] - baseline["value"]
-    if interval is None:
+    if difference is None or low is None or high is None:
         return Verdict(f"{name}: the difference is undefined; too few pairs.", difference)
-    low, high = interval
-    shown = f"{difference * 100:+.1f} points (95 % interval {low * 100:+.1f} to {high * 100:+.1f})"
+    shown = (
+        f"{difference * 100:+.1f} points (95 % interval {low * 100:+.1f} to {high * 100:+.1f}, "
+        f"{p_text(p)}) against {_against(ours, theirs)}"
+    )
+    seeds = _seeds(ours["n_seeds"], theirs["n_seeds"])
     if low > 0:
-        sentence = f"{name} helped on {table.split}: {shown} against {wording}."
+        sentence = f"{name} helped on {table.split}: {shown}, {seeds}."
     elif high < 0:
-        sentence = f"{name} hurt on {table.split}: {shown} against {wording}."
+        sentence = f"{name} hurt on {table.split}: {shown}, {seeds}."
     else:
         sentence = (
-            f"{name} made no clear difference: {shown} against {wording}. "
+            f"{name} made no clear difference: {shown}, {seeds}. "
             f"{table.n_pairs:,} {table.split} pairs cannot tell the two apart."
         )
-    return Verdict(sentence, difference, low, high)
+    return Verdict(sentence, difference, low, high, p, ours["n_seeds"])
 
 
-def _baseline(
-    rows: list[dict[str, Any]], ours: dict[str, Any]
-) -> tuple[dict[str, Any] | None, str]:
-    """The fairest gold-only row there is: as many steps first, else the one with the most steps."""
-    lower = [
-        row
-        for row in rows
-        if row["kind"] in ("gold-only", "gold-only, equal steps")
-        and (row["base"], row["layers"]) == (ours["base"], ours["layers"])
-    ]
-    if not lower:
-        return None, ""
-    twins = [row for row in lower if row["n_steps"] == ours["n_steps"]]
-    if twins:
-        return max(twins, key=lambda row: row["run_id"]), "gold-only training with as many steps"
-    best = max(lower, key=lambda row: row["n_steps"])
-    return (
-        best,
-        f"gold-only training, which took {best['n_steps']:,} steps, not {ours['n_steps']:,}",
-    )
+def _against(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
+    if ours["equal_steps"]:
+        return "gold-only training with as many steps"
+    return f"gold-only training, which took {theirs['n_steps']:,} steps, not {ours['n_steps']:,}"
+
+
+def _seeds(ours: int, theirs: int) -> str:
+    if ours == theirs == 1:
+        return "one seed each"
+    if ours == theirs:
+        return f"mean of {ours} seeds each"
+    return f"mean of {ours} seed{'' if ours == 1 else 's'} against {theirs}"
+
+
+def p_text(p: float | None) -> str:
+    """A p value as papers write it: "p = 0.03", "p < 0.001"."""
+    if p is None:
+        return "p undefined"
+    return "p < 0.001" if p < 0.001 else f"p = {p:.2g}" if p < 0.1 else f"p = {p:.2f}"
 
 
 def paired_interval(
@@ -104,10 +108,3 @@ def paired_interval(
         (first["predictions"], second["predictions"]),
         seed=42,
     )
-
-
-def statistic(metric: str, threshold: float | None) -> metrics.Statistic:
-    """The function behind a metric's name; "f1" classifies at the threshold."""
-    if metric == "spearman":
-        return metrics.spearman
-    return partial(metrics.f1_at, threshold=0.5 if threshold is None else threshold)

@@ -1,4 +1,4 @@
-"""Runs, their step-wise metrics, and evaluations."""
+"""Runs and their step-wise metrics."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -10,8 +10,24 @@ from sqlite_utils import Database
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.storage.database import Workspace, now, reading, writing
+from augsbert_core.storage.evaluations import add_evaluation, list_evaluations
 from augsbert_core.storage.records import Run
 from augsbert_core.storage.records import record as record_of
+
+__all__ = [
+    "ImportRecord",
+    "add_evaluation",
+    "add_metrics",
+    "add_run",
+    "find_import",
+    "get_run",
+    "insert_finished_run",
+    "insert_run",
+    "list_evaluations",
+    "list_runs",
+    "read_metrics",
+    "update_run",
+]
 
 
 def add_run(
@@ -147,58 +163,3 @@ def read_metrics(workspace: Workspace, run_id: int) -> dict[str, tuple[np.ndarra
         )
         for name, points in curves.items()
     }
-
-
-def add_evaluation(
-    workspace: Workspace,
-    project_id: int,
-    run_id: int,
-    *,
-    target: str,
-    target_run_id: int | None,
-    split: str,
-    metric: str,
-    value: float | None,
-    interval: tuple[float, float] | None,
-    threshold: float | None,
-    seconds: float,
-    data_hash: str,
-    predictions: np.ndarray,
-) -> None:
-    """Store one model's score on one split of the present gold pairs; measuring again replaces it."""
-    low, high = interval or (None, None)
-    with writing(workspace) as db:
-        db.execute(
-            "INSERT OR REPLACE INTO evaluation (project_id, run_id, target, target_run_id, split, metric,"
-            " value, low, high, threshold, n_pairs, seconds, data_hash, predictions, created_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                project_id,
-                run_id,
-                target,
-                target_run_id,
-                split,
-                metric,
-                value,
-                low,
-                high,
-                threshold,
-                len(predictions),
-                seconds,
-                data_hash,
-                predictions.astype("<f4").tobytes(),
-                now(),
-            ],
-        )
-
-
-def list_evaluations(workspace: Workspace, project_id: int, split: str) -> list[dict[str, Any]]:
-    """All evaluations on a split, oldest first, with `predictions` as an array in gold order."""
-    with reading(workspace) as db:
-        rows = db.execute(
-            "SELECT * FROM evaluation WHERE project_id = ? AND split = ? ORDER BY id",
-            [project_id, split],
-        ).fetchall()
-    return [
-        {**dict(row), "predictions": np.frombuffer(row["predictions"], dtype="<f4")} for row in rows
-    ]

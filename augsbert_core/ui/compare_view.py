@@ -1,218 +1,240 @@
-"""The Compare page in parts: labels, figure, table, and what is still to be trained or measured."""
+"""The Compare page in parts: the verdict, the table, and the notes below it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from augsbert_core import charts
-from augsbert_core.options import BiEncoderOptions, EvaluateOptions, from_json
-from augsbert_core.steps.compare import Comparison, equal_step_options, model_target
-from augsbert_core.steps.verdict import Verdict
-from augsbert_core.storage.database import Workspace
+from augsbert_core.steps.compare import Comparison, Grouped
+from augsbert_core.steps.verdict import Verdict, p_text
 from augsbert_core.storage.exports import to_csv
-from augsbert_core.storage.runs import list_runs
-from augsbert_core.ui.bench import Bench
-from augsbert_core.ui.job_panel import launch
 from augsbert_core.ui.recipes import METRIC_NAMES, count_column
 from augsbert_core.ui.widgets import as_text, duration_text
 
-KIND_NAMES = {
-    "untrained": "Untrained",
-    "off the shelf": "Off the shelf",
-    "jaccard": "Word overlap",
-    "gold-only": "Gold only",
-    "gold-only, equal steps": "Gold only, equal steps",
-    "augsbert": "AugSBERT",
-    "cross-encoder": "Cross-encoder",
+DETAILS = {
+    "pearson": ("Pearson", "Linear correlation × 100.", 100, "%.1f"),
+    "mse": (
+        "MSE",
+        "Mean squared distance from gold on the scale 0 to 1. Cosines are compared as they are, clipped to [0, 1].",
+        1,
+        "%.3f",
+    ),
+    "mae": (
+        "MAE",
+        "Mean distance from gold on the scale 0 to 1. Cosines are compared as they are, clipped to [0, 1].",
+        1,
+        "%.3f",
+    ),
+    "accuracy": (
+        "Accuracy",
+        "Share of pairs right at the F1 threshold from dev, × 100.",
+        100,
+        "%.1f",
+    ),
+    "threshold_accuracy": (
+        "Best accuracy",
+        "Share of pairs right at the threshold that is best for accuracy on dev, × 100.",
+        100,
+        "%.1f",
+    ),
+    "average_precision": ("AP", "Area under the precision-recall steps × 100.", 100, "%.1f"),
+    "auc05": (
+        "AUC(0.05)",
+        "Area under the ROC curve up to 5 % false positives, divided by 0.05, × 100; chance is 2.5.",
+        100,
+        "%.1f",
+    ),
+    "triplet_accuracy": (
+        "Triplets",
+        "Share of the project's triplets whose positive is nearer to the anchor than the negative, × 100.",
+        100,
+        "%.1f",
+    ),
 }
+"""Further figures → heading, help, factor, format."""
+
+FEW_VERDICTS = 2
 
 
-def row_label(row: pd.Series) -> str:
-    """A short name for a row, different from all others: kind, size of silver, run."""
-    if pd.isna(row["run_id"]):
-        return str(row["name"])
-    silver = f" · {int(row['n_silver']):,} silver" if row["n_silver"] else ""
-    return f"{KIND_NAMES.get(row['kind'], row['kind'])}{silver} · run {int(row['run_id'])}"
+def show_verdicts(found: Sequence[Verdict]) -> None:
+    """The honest sentences, coloured by what the intervals say; many of them as a list in one frame."""
+    if len(found) <= FEW_VERDICTS:
+        for one in found:
+            show_verdict(one)
+        return
+    with st.container(border=True, key="verdicts"):
+        # What is certain first; of equals, the newest.
+        for one in sorted(found, key=lambda one: _mood(one)[1] == "gray"):
+            icon, color = _mood(one)
+            st.markdown(f":{color}[:material/{icon}:] {as_text(one.sentence)}")
 
 
 def show_verdict(found: Verdict) -> None:
-    """The honest sentence, coloured by what the interval says."""
-    text = as_text(found.sentence)
+    """One sentence in a box of its own."""
+    icon, color = _mood(found)
+    box = {"green": st.success, "red": st.error}.get(color, st.info)
+    box(as_text(found.sentence), icon=f":material/{icon}:")
+
+
+def _mood(found: Verdict) -> tuple[str, str]:
     if found.low is None or found.high is None:
-        st.info(text, icon=":material/balance:")
-    elif found.low > 0:
-        st.success(text, icon=":material/trending_up:")
-    elif found.high < 0:
-        st.error(text, icon=":material/trending_down:")
-    else:
-        st.info(text, icon=":material/trending_flat:")
+        return "balance", "gray"
+    if found.low > 0:
+        return "trending_up", "green"
+    return ("trending_down", "red") if found.high < 0 else ("trending_flat", "gray")
 
 
-def show_figure(table: Comparison) -> None:
-    """Dots with intervals, one per measured model."""
-    rows = table.rows.assign(name=table.rows.apply(row_label, axis=1))
-    metric = METRIC_NAMES.get(table.metric, table.metric)
-    st.plotly_chart(
-        charts.comparison_figure(rows, f"{metric} on {table.split}"),
-        key=f"compare-figure-{table.split}",
-        config={"displaylogo": False},
-        alt=f"{metric} of each model on the {table.split} split with 95 % intervals",
-    )
-    st.caption(
-        f"Each dot is one model's {metric} on the {table.n_pairs:,} {table.split} pairs, times 100. Bars: 95 % "
-        "bootstrap interval, from resampling the pairs 1,000 times; it tells how much the score depends on which "
-        "pairs were drawn, not on the training seed. Hollow dots are not comparable with the rest."
-    )
-
-
-def show_table(table: Comparison) -> None:
-    """Every row with what it cost."""
-    rows = table.rows
+def show_table(table: Comparison, found: Grouped) -> None:
+    """Every row with its score, its difference to gold-only, and what it cost."""
+    rows = found.rows
     shown = pd.DataFrame(
         {
-            "Model": rows.apply(row_label, axis=1),
+            "Model": rows["name"],
             "Score": 100 * rows["value"],
-            "Interval": [
-                "" if pd.isna(low) or pd.isna(high) else f"{100 * low:.1f} – {100 * high:.1f}"
-                for low, high in zip(rows["low"], rows["high"], strict=True)
+            "Spread": 100 * rows["sd"],
+            "Interval": _ranges(rows["low"], rows["high"]),
+            "Difference": 100 * rows["difference"],
+            "Difference interval": _ranges(rows["difference_low"], rows["difference_high"], "+.1f"),
+            "p": [
+                "" if pd.isna(p) else p_text(p).removeprefix("p ").removeprefix("= ")
+                for p in rows["p"]
             ],
+            "Against": [_against(row) for row in rows.to_dict("records")],
             "Gold": rows["n_gold"],
             "Silver": rows["n_silver"],
             "Passes": rows["passes"],
             "Steps": rows["n_steps"],
             "Training": [
-                "" if pd.isna(seconds) else duration_text(float(seconds))
-                for seconds in rows["seconds"]
+                "" if pd.isna(one) else duration_text(float(one)) for one in rows["seconds"]
             ],
-            "Seed": ["" if pd.isna(seed) else str(int(seed)) for seed in rows["seed"]],
+            "Seeds": [
+                _seeds(seeds, runs) for seeds, runs in zip(rows["seeds"], rows["runs"], strict=True)
+            ],
+            **_details(rows),
             "Comparable": ["yes" if fits else "no" for fits in rows["comparable"]],
-            "Details": rows["name"],
+            "Runs": [", ".join(map(str, one)) for one in rows["runs"]],
         }
     )
     st.dataframe(
         shown,
         hide_index=True,
-        placeholder="undefined",
+        placeholder="",
         height=38 + 35 * len(shown),
-        column_config={
-            "Model": st.column_config.TextColumn(width="medium", pinned=True),
-            "Score": st.column_config.NumberColumn(
-                f"{METRIC_NAMES.get(table.metric, table.metric)} × 100",
-                format="%.1f",
-                help=f"On the {table.split} split. Undefined: the model gave every pair the same score, or there "
-                "are fewer than three pairs.",
-            ),
-            "Interval": st.column_config.TextColumn("95 % interval"),
-            "Gold": count_column("Gold pairs trained on."),
-            "Silver": count_column("Silver pairs trained on."),
-            "Passes": count_column(
-                "Cross-encoder passes spent on labels: the cost of the silver set."
-            ),
-            "Steps": count_column("Optimiser steps."),
-            "Training": st.column_config.TextColumn(help="Time spent training.", width="small"),
-            "Seed": st.column_config.TextColumn(width="small"),
+        column_config=_columns(table, found),
+    )
+
+
+def _columns(table: Comparison, found: Grouped) -> dict[str, Any]:
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    metric = METRIC_NAMES.get(table.metric, table.metric)
+    return {
+        "Model": text(width=300, pinned=True),
+        "Score": number(
+            f"{metric} × 100",
+            format="%.1f",
+            width=120,
+            help=f"On the {table.split} split, the mean over seeds. Empty where it is undefined: the model gave every "
+            "pair the same score, or there are fewer than three pairs.",
+        ),
+        "Spread": number("± sd", format="%.1f", width=60, help="Standard deviation between seeds."),
+        "Interval": text(
+            "95 % interval", width=110, help="Bootstrap over pairs of the mean over seeds."
+        ),
+        "Difference": number(
+            "Δ gold only",
+            format="%+.1f",
+            width=95,
+            help="Score minus that of the gold-only row named under “Against”.",
+        ),
+        "Difference interval": text(
+            "Δ 95 % interval",
+            width=120,
+            help="Paired bootstrap: both sides on the same 10,000 resamples of the pairs.",
+        ),
+        "p": text(
+            width=70,
+            help="Two-sided, from the same resamples; not corrected for the number of rows.",
+        ),
+        "Against": text(width=130, help="Which gold-only row the difference is measured from."),
+        "Gold": count_column("Gold pairs trained on."),
+        "Silver": count_column("Silver pairs trained on."),
+        "Passes": count_column("Cross-encoder passes spent on labels: the cost of the silver set."),
+        "Steps": count_column("Optimiser steps."),
+        "Training": text(width=90, help="Time spent training, the mean over seeds."),
+        "Seeds": text("Seed" if found.single else "Seeds", width=80),
+        "Comparable": text(width=95),
+        "Runs": text("Run" if found.single else "Runs", width=80),
+        **{
+            heading: number(format=shape, width=95, help=what)
+            for heading, what, _, shape in DETAILS.values()
         },
-    )
+    }
 
 
-def show_notes(table: Comparison) -> None:
-    """What to keep in mind, and why some rows are not comparable."""
-    for note in table.notes:
+def _details(rows: pd.DataFrame) -> dict[str, list[float | None]]:
+    """The further figures that any row has, as columns."""
+    present = {name for one in rows["details"] for name in one}
+    return {
+        heading: [None if one.get(name) is None else factor * one[name] for one in rows["details"]]
+        for name, (heading, _, factor, _) in DETAILS.items()
+        if name in present
+    }
+
+
+def _ranges(lows: pd.Series, highs: pd.Series, shape: str = ".1f") -> list[str]:
+    return [
+        ""
+        if pd.isna(low) or pd.isna(high)
+        else _minus(f"{100 * low:{shape}} to {100 * high:{shape}}")
+        for low, high in zip(lows, highs, strict=True)
+    ]
+
+
+def _minus(text: str) -> str:
+    """A true minus sign, which is as wide as a plus."""
+    return text.replace("-", "−")
+
+
+def _against(row: Mapping[Any, Any]) -> str:
+    if pd.isna(row["reference"]):
+        return ""
+    if pd.isna(row["equal_steps"]):
+        return "equal steps" if "equal steps" in row["reference"] else "gold only"
+    return "equal steps" if row["equal_steps"] else "gold only, other steps"
+
+
+def _seeds(seeds: Sequence[int], runs: Sequence[int]) -> str:
+    if not runs:
+        return ""
+    return str(seeds[0]) if len(seeds) == 1 else f"{len(seeds)}: {', '.join(map(str, seeds))}"
+
+
+def show_notes(found: Grouped) -> None:
+    """What to keep in mind, which scores are undefined, and why some rows are not comparable."""
+    for note in found.notes:
         st.caption(f":material/info: {as_text(note)}")
-    for _, row in table.rows[~table.rows["comparable"]].iterrows():
+    undefined = found.rows.loc[found.rows["value"].isna(), "name"]
+    if len(undefined):
         st.caption(
-            f":material/radio_button_unchecked: {as_text(row_label(row))} is not comparable: "
-            f"{as_text(row['why_not'])}."
+            f":material/block: {as_text('; '.join(undefined))}: the score is undefined. The model gave every pair the "
+            "same score, or there are fewer than three pairs."
+        )
+    for why, rows in found.rows[~found.rows["comparable"]].groupby("why_not", sort=False):
+        names = "; ".join(rows["name"])
+        st.caption(
+            f":material/radio_button_unchecked: {as_text(names)}: not comparable, {as_text(str(why))}."
         )
 
 
-def table_csv(table: Comparison) -> bytes:
+def table_csv(table: Comparison, found: Grouped) -> bytes:
     """The table for a spreadsheet, with the split in every row; what is undefined is empty."""
-    rows = (
-        table.rows.assign(split=table.split)
-        .astype(object)
-        .where(table.rows.assign(split=0).notna(), None)
-    )
-    return to_csv(list(rows.columns), rows.itertuples(index=False, name=None))
-
-
-@dataclass(frozen=True)
-class Baseline:
-    """A training run that a fair comparison still lacks."""
-
-    label: str
-    why: str
-    options: BiEncoderOptions
-
-
-def missing_baselines(workspace: Workspace, project_id: int) -> list[Baseline]:
-    """The gold-only runs that the newest AugSBERT run has to be compared with and that do not exist yet."""
-    students = list_runs(workspace, project_id, "train-bi-encoder", state=None)
-    recipes = {run.id: from_json(BiEncoderOptions, run.options) for run in students}
-    augmented = [
-        r for r in students if r.state == "done" and recipes[r.id].silver_set_id is not None
-    ]
-    if not augmented:
-        return []
-    newest = augmented[0]
-    ours = recipes[newest.id]
-    alike = [
-        run
-        for run in students
-        if run.state in ("done", "started")
-        and recipes[run.id].silver_set_id is None
-        and (recipes[run.id].base, recipes[run.id].layers) == (ours.base, ours.layers)
-    ]
-    steps = newest.metrics.get("n_steps")
-    has_twin = any(
-        steps in (run.metrics.get("n_steps"), recipes[run.id].max_steps) for run in alike
-    )
-    has_plain = any(recipes[run.id].max_steps != steps for run in alike)
-    missing = []
-    if not has_plain:
-        missing.append(
-            Baseline(
-                "Train the gold-only baseline",
-                "The lower bound: the same recipe on gold pairs alone.",
-                replace(ours, silver_set_id=None, max_steps=None),
-            )
-        )
-    if not has_twin and steps:
-        missing.append(
-            Baseline(
-                f"Train gold-only for {steps:,} steps",
-                "The fair opponent: gold pairs alone, for as many optimiser steps as the AugSBERT run.",
-                equal_step_options(workspace, newest.id),
-            )
-        )
-    return missing
-
-
-def action_buttons(bench: Bench, table: Comparison, baselines: Sequence[Baseline]) -> None:
-    """Measure what is missing, train missing baselines, or add a model by name."""
-    if table.missing and st.button(
-        f"Measure {len(table.missing)} missing model{'' if len(table.missing) == 1 else 's'}",
-        type="primary",
-        icon=":material/straighten:",
-        help=f"Score the {table.n_pairs:,} {table.split} pairs with every model that has no row yet.",
-    ):
-        launch(bench, "evaluate", EvaluateOptions(targets=table.missing, split=table.split))
-    for number, baseline in enumerate(baselines):
-        if st.button(
-            baseline.label,
-            icon=":material/model_training:",
-            help=baseline.why,
-            key=f"baseline-{number}",
-        ):
-            launch(bench, "train-bi-encoder", baseline.options)
-    with st.popover("Add a model", icon=":material/add:"):
-        name = st.text_input(
-            "Bi-encoder by name",
-            placeholder="sentence-transformers/all-mpnet-base-v2",
-            help="Any sentence-transformers model on the hub, or a folder. It is measured as it is, untrained.",
-        )
-        if st.button("Measure it", disabled=not name.strip()):
-            target = model_target(name.strip())
-            launch(bench, "evaluate", EvaluateOptions(targets=(target,), split=table.split))
+    rows = found.rows.assign(split=table.split).drop(columns="details")
+    for name in DETAILS:
+        values = [one.get(name) for one in found.rows["details"]]
+        if any(value is not None for value in values):
+            rows[name] = values
+    for name in ("seeds", "runs", "targets", "silver_sets"):
+        rows[name] = [" ".join(map(str, one)) for one in rows[name]]
+    plain = rows.astype(object).where(rows.notna(), None)
+    return to_csv(list(plain.columns), plain.itertuples(index=False, name=None))
