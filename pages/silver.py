@@ -11,6 +11,7 @@ from augsbert_core.storage.silver_bins import silver_status_counts
 from augsbert_core.storage.silver_sets import list_silver_sets
 from augsbert_core.ui import silver_filters, silver_table
 from augsbert_core.ui.density_lab import density_lab
+from augsbert_core.ui.export_panel import silver_export_panel
 from augsbert_core.ui.keep_lab import keep_lab
 from augsbert_core.ui.last_job import needs_a_look
 from augsbert_core.ui.strategies_view import strategies_view
@@ -68,15 +69,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         args=(bench.workspace, found.id),
         help="Take back your last decision in this set; press again for the one before.",
     )
-    st.download_button(
-        "CSV",
-        partial(silver_table.export_set, bench.workspace, found.id, project.score_range),
-        file_name=f"silver-set-{found.id}.csv",
-        mime="text/csv",
-        icon=":material/download:",
-        on_click="ignore",
-        help="All pairs of this set with their scores and statuses.",
-    )
+    silver_export_panel(bench, found)
     silver_table.delete_set_button(bench.workspace, found.id, found.n_pairs)
 chosen, sort = silver_filters.filter_inputs(project, found)
 statuses = silver_filters.status_input(found.id, silver_status_counts(bench.workspace, found.id))

@@ -1,11 +1,19 @@
-"""Files out: CSV that spreadsheets open without running what is in it."""
+"""Files out: CSV that spreadsheets open without running what is in it, JSON lines, folders and zip files."""
 
 import csv
 import io
+import json
 import math
-from collections.abc import Iterable, Sequence
+import os
+import shutil
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TextIO
 
+from augsbert_core.errors import WorkbenchError
 from augsbert_core.storage.tables import Rejected
 
 # A spreadsheet takes a cell that starts with one of these for a formula.
@@ -57,6 +65,149 @@ def rejected_csv(rejected: Iterable[Rejected]) -> bytes:
     return to_csv(
         ("line", "reason", "text"), ((row.line, row.reason, row.text) for row in rejected)
     )
+
+
+def write_json_lines(file: TextIO, header: Sequence[str], rows: Iterable[Sequence[object]]) -> int:
+    """Write one JSON object per row, texts as they are, cells that are None left out; returns the number of rows."""
+    n_rows = 0
+    for row in rows:
+        cells = {name: value for name, value in zip(header, row, strict=True) if value is not None}
+        file.write(json.dumps(cells, ensure_ascii=False) + "\n")
+        n_rows += 1
+    return n_rows
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file of an export. name: its place, with forward slashes.
+
+    source: a file to copy, the content, or a function that writes it to an open text file.
+    """
+
+    name: str
+    source: Path | bytes | Callable[[TextIO], object]
+
+    @property
+    def size(self) -> int | None:
+        """In bytes; None when it is only known once written."""
+        if isinstance(self.source, Path):
+            return self.source.stat().st_size
+        return len(self.source) if isinstance(self.source, bytes) else None
+
+
+def size_text(n_bytes: int) -> str:
+    """Bytes for people, "62.5 MB"."""
+    size = float(n_bytes)
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"
+
+
+def entry_bytes(entry: Entry) -> bytes:
+    """The content of a small entry."""
+    if isinstance(entry.source, Path):
+        return entry.source.read_bytes()
+    if isinstance(entry.source, bytes):
+        return entry.source
+    text = io.StringIO(newline="")
+    entry.source(text)
+    return text.getvalue().encode("utf-8")
+
+
+def write_file(entry: Entry, path: Path) -> None:
+    """Write one file, whole or not at all. WorkbenchError: it is there already, or cannot be written."""
+    if path.exists():
+        raise WorkbenchError(f"{path} exists already. Name a new file.")
+    with _explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(path.name + ".partial")
+        _put(entry, partial)
+        os.replace(partial, path)
+
+
+def _put(entry: Entry, target: Path) -> None:
+    if isinstance(entry.source, Path):
+        shutil.copyfile(entry.source, target)
+    elif isinstance(entry.source, bytes):
+        target.write_bytes(entry.source)
+    else:
+        with target.open("w", encoding="utf-8", newline="") as file:
+            entry.source(file)
+
+
+def write_folder(entries: Iterable[Entry], folder: Path) -> None:
+    """Write the files into a new folder, whole or not at all.
+
+    WorkbenchError: the folder holds something already, or cannot be written.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise WorkbenchError(f"{folder} exists already and is not empty. Name a new folder.")
+    partial = folder.with_name(folder.name + ".partial")
+    with _explained(folder):
+        shutil.rmtree(partial, ignore_errors=True)
+        for entry in entries:
+            target = partial / entry.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _put(entry, target)
+        if folder.exists():
+            folder.rmdir()
+        os.replace(partial, folder)
+
+
+def write_zip(entries: Iterable[Entry], path: Path) -> None:
+    """Write the files into a zip file, whole or not at all, file by file and never one whole in memory.
+
+    Weights are stored as they are, since they do not get smaller. WorkbenchError: there is such a file already,
+    or it cannot be written.
+    """
+    if path.exists():
+        raise WorkbenchError(f"{path} exists already. Name a new file.")
+    partial = path.with_name(path.name + ".partial")
+    with _explained(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
+            for entry in entries:
+                _add_to_zip(archive, entry)
+        os.replace(partial, path)
+
+
+def _add_to_zip(archive: zipfile.ZipFile, entry: Entry) -> None:
+    info = zipfile.ZipInfo(entry.name)
+    info.external_attr = (
+        0o644 << 16
+    )  # a model's weights may be private to their owner; a copy is not
+    is_packed = entry.name.endswith(".safetensors")
+    info.compress_type = zipfile.ZIP_STORED if is_packed else zipfile.ZIP_DEFLATED
+    with archive.open(info, "w", force_zip64=True) as target:
+        if isinstance(entry.source, Path):
+            with entry.source.open("rb") as source:
+                shutil.copyfileobj(source, target, 1 << 20)
+        elif isinstance(entry.source, bytes):
+            target.write(entry.source)
+        else:
+            text = io.TextIOWrapper(target, encoding="utf-8", newline="")
+            entry.source(text)
+            text.flush()
+            text.detach()
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turn a full disk or a forbidden folder into one sentence, and leave nothing half-written."""
+    partial = path.with_name(path.name + ".partial")
+    try:
+        yield
+    except OSError as error:
+        raise WorkbenchError(
+            f"{path} cannot be written ({error}). Choose another place."
+        ) from error
+    finally:
+        if partial.is_dir():
+            shutil.rmtree(partial, ignore_errors=True)
+        else:
+            partial.unlink(missing_ok=True)
 
 
 def _cell(value: object, safe: bool) -> object:

@@ -1,9 +1,11 @@
-"""A figure on a page, with what can be taken away from it: HTML, the data behind it, PNG or SVG."""
+"""What can be taken away from a page: figures as HTML, data, PNG or SVG, and files that are made when asked for."""
 
 import html
 import re
+import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,17 @@ FORMAT = "figure-format"
 FORMATS = {"png": "PNG", "svg": "SVG"}
 IMAGE_WIDTH = 1200
 INK, PAPER = "#22282b", "#ffffff"
+
+
+def made_file(write: Callable[[Path], object], name: str) -> bytes:
+    """The content of a file that a function writes to a path; for download buttons that make it when pressed.
+
+    A large file is written bit by bit to the disk, so that it is in memory once only.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        write(path)
+        return path.read_bytes()
 
 
 def show_figure(

@@ -1,0 +1,195 @@
+"""Commands that take models, silver sets and recipes out of the workbench, and that do a run again."""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from augsbert_core.cli.console import AsJson, ProjectName, open_home, run_step, show
+from augsbert_core.cli.data import named
+from augsbert_core.errors import WorkbenchError
+
+if TYPE_CHECKING:
+    from augsbert_core.storage.exports import Entry
+
+RunId = Annotated[
+    int, typer.Option("--run", metavar="ID", min=1, max=2**62, help="A training run.")
+]
+Output = Annotated[Path, typer.Option(help="A new folder, or a new file that ends in .zip.")]
+TextOutput = Annotated[
+    Path | None, typer.Option(help="A new file.", show_default="printed on the terminal")
+]
+
+export = typer.Typer(
+    help="Take a model, a silver set, gold pairs, a recipe or a script out of the workbench.",
+    no_args_is_help=True,
+)
+
+
+def register(app: typer.Typer) -> None:
+    """Add these commands to the app."""
+    app.add_typer(export, name="export")
+    app.command()(push)
+    app.command()(reproduce)
+
+
+@export.command("model")
+def export_model(
+    context: typer.Context, run: RunId, output: Output, as_json: AsJson = False
+) -> None:
+    """Write a trained model with its model card."""
+    from augsbert_core.steps.export import export_model as write
+    from augsbert_core.storage.exports import size_text
+
+    target = output.expanduser()
+    entries = write(open_home(context), run, target)
+    n_bytes = sum(entry.size or 0 for entry in entries)
+    result = {"run_id": run, "output": str(target), "n_files": len(entries), "n_bytes": n_bytes}
+    show(result, [f"{target}: {len(entries)} files, {size_text(n_bytes)}."], as_json=as_json)
+
+
+@export.command("silver")
+def export_silver(
+    context: typer.Context,
+    silver: Annotated[int, typer.Option(metavar="ID", min=1, max=2**62, help="A silver set.")],
+    output: Annotated[
+        Path,
+        typer.Option(
+            help="A new .csv or .jsonl file, or a .zip file or folder with both and a data card."
+        ),
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Write a silver set with scores, statuses and ranks."""
+    from augsbert_core.steps.export import export_silver as write
+
+    target = output.expanduser()
+    n_pairs = write(open_home(context), silver, target)
+    result = {"silver_set_id": silver, "output": str(target), "n_pairs": n_pairs}
+    show(result, [f"{target}: {n_pairs:,} pairs."], as_json=as_json)
+
+
+@export.command("gold")
+def export_gold(
+    context: typer.Context,
+    project: ProjectName,
+    output: Annotated[Path, typer.Option(help="A new .jsonl file.")],
+    as_json: AsJson = False,
+) -> None:
+    """Write the gold pairs with their splits, as an exported script reads them."""
+    from augsbert_core.steps.export import export_gold as write
+
+    workspace = open_home(context)
+    target = output.expanduser()
+    n_pairs = write(workspace, named(workspace, project).id, target)
+    show(
+        {"output": str(target), "n_pairs": n_pairs},
+        [f"{target}: {n_pairs:,} pairs."],
+        as_json=as_json,
+    )
+
+
+@export.command("recipe")
+def export_recipe(context: typer.Context, run: RunId, output: TextOutput = None) -> None:
+    """Write what a training run was told, as TOML."""
+    from augsbert_core.steps.export import recipe_text
+    from augsbert_core.storage.exports import Entry
+
+    text = recipe_text(open_home(context), run)
+    _write_or_print([Entry("recipe.toml", text.encode("utf-8"))], output)
+
+
+@export.command("script")
+def export_script(context: typer.Context, run: RunId, output: TextOutput = None) -> None:
+    """Write a Python script that trains the recipe of a run with sentence-transformers alone."""
+    from augsbert_core.steps.export import script_entries
+
+    _write_or_print(script_entries(open_home(context), run), output)
+
+
+def _write_or_print(entries: list["Entry"], output: Path | None) -> None:
+    """The first entry goes to the output, further ones beside it."""
+    from augsbert_core.storage.exports import entry_bytes, write_file
+
+    if output is None:
+        typer.echo(entry_bytes(entries[0]).decode("utf-8"), nl=False)
+        for entry in entries[1:]:
+            typer.echo(f"It needs {entry.name} too: give --output.", err=True)
+        return
+    target = output.expanduser()
+    for entry in entries:
+        place = target if entry is entries[0] else target.with_name(entry.name)
+        write_file(entry, place)
+        typer.echo(f"{place}")
+
+
+def push(
+    context: typer.Context,
+    run: RunId,
+    repo: Annotated[str, typer.Option(metavar="OWNER/NAME", help="The repository on the hub.")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="List the files and their sizes; needs no network.")
+    ] = False,
+    public: Annotated[
+        bool, typer.Option("--public", help="Make a new repository public.", show_default="private")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Upload without asking once more.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Upload a trained model with its card to the Hugging Face hub.
+
+    The token is read from HF_TOKEN, or asked for; it is stored nowhere.
+    """
+    from augsbert_core.options import PushOptions
+    from augsbert_core.steps.export import check_push, push_files, push_model
+    from augsbert_core.storage.exports import size_text
+
+    workspace = open_home(context)
+    options = PushOptions(run_id=run, repo=repo, private=not public)
+    check_push(options)
+    files = push_files(workspace, run)
+    total = f"{len(files)} files, {size_text(sum(size for _, size in files))}"
+    result = {"run_id": run, "repo": repo, "private": not public, "files": dict(files)}
+    if dry_run:
+        lines = [*(f"{size_text(size):>10}  {name}" for name, size in files), f"{total}. Not sent."]
+        show({**result, "address": None}, lines, as_json=as_json)
+        return
+    where = f"{repo} ({'public' if public else 'private'})"
+    _confirm(f"Upload {total} to {where}?", yes=yes)
+    address = push_model(workspace, options, _token())
+    show({**result, "address": address}, [f"{address}: {total}."], as_json=as_json)
+
+
+def _confirm(question: str, *, yes: bool) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise WorkbenchError(f"{question} Nobody is there to answer: say --yes to confirm.")
+    typer.confirm(question, abort=True, err=True)
+
+
+def _token() -> str:
+    """The token from the environment, else from the terminal, where it is not shown."""
+    found = os.environ.get("HF_TOKEN", "")
+    if not found and sys.stdin.isatty():
+        found = typer.prompt("Token with write access", hide_input=True, err=True)
+    return found
+
+
+def reproduce(
+    context: typer.Context,
+    run: Annotated[int, typer.Argument(metavar="RUN", min=1, max=2**62, help="A finished run.")],
+    as_json: AsJson = False,
+) -> None:
+    """Carry a run out again with its own options and seed, and report in what the two differ."""
+    from augsbert_core.steps.reproduce import reproduce_options
+    from augsbert_core.storage.projects import get_project
+    from augsbert_core.storage.runs import get_run
+
+    workspace = open_home(context)
+    project = get_project(workspace, get_run(workspace, run).project_id)
+    options = reproduce_options(workspace, run)
+    result = run_step(workspace, project, "reproduce", options, as_json=as_json)
+    show(result, [result["sentence"]], as_json=as_json)
