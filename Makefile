@@ -10,8 +10,10 @@ STAMP := $(VENV)/.installed
 app: $(STAMP)
 	$(BIN)/augsbert app --port $(PORT)
 
+# Most tests share the cores; those that measure time or drive a browser run afterwards, by themselves.
 test: $(STAMP)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n logical --dist loadfile -m "not alone and not browser"
+	$(BIN)/python -m pytest -m "alone or browser"
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

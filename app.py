@@ -37,6 +37,8 @@ st.navigation(
         ],
         "Results": [
             page("compare", "Compare", "leaderboard"),
+            page("try", "Try", "search"),
+            page("experiments", "Experiments", "science"),
             page("jobs", "Jobs", "pending_actions"),
         ],
     },

@@ -75,6 +75,8 @@ def fake_package() -> ModuleType:
     package = ModuleType("augsbert_core.steps")
     package.__path__ = [str(Path(augsbert_core.__file__).parent / "steps")]
     sys.modules["augsbert_core.steps"] = package
+    from augsbert_core.options import BatchOptions
+    from augsbert_core.steps.batch import batch, batch_uses_device, check_batch
     from augsbert_core.steps.context import StepContext
 
     @dataclass(frozen=True)
@@ -88,9 +90,12 @@ def fake_package() -> ModuleType:
     package.STEPS = {  # type: ignore[attr-defined]
         "count": Step("Count", CountOptions, count, lambda options: False),
         "count-on-device": Step("Count on a device", CountOptions, count, lambda options: True),
+        "batch": Step("Batch of runs", BatchOptions, batch, batch_uses_device, check_batch),
     }
     package.StepContext = StepContext  # type: ignore[attr-defined]
-    package.describe = lambda step, options: f"{step} to {options.target}"  # type: ignore[attr-defined]
+    package.describe = (  # type: ignore[attr-defined]
+        lambda step, options: step if step == "batch" else f"{step} to {options.target}"
+    )
     return package
 
 

@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 STSB = ROOT / "../shared/data/stsb/sts-train.tsv"
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(not STSB.exists(), reason="the STS-B files are not in ../shared/data")
 def test_the_benchmark_finds_the_same_neighbours_and_is_far_faster():
     """The claims are 200 and 1.2 on a quiet machine; a busy one may take some of it."""

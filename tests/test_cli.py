@@ -73,14 +73,14 @@ def small_models(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def batches(
         _labeler: Any, sentences1: list[str], _sentences2: list[str], **_how: Any
-    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    ) -> Iterator[labeling.ScoredBatch]:
         scores = lengths(sentences1)
-        yield np.arange(len(scores)), scores, scores
+        yield labeling.ScoredBatch(np.arange(len(scores)), scores, scores)
 
     monkeypatch.setattr(cross_encoder, "train_cross_encoder", fit)
     monkeypatch.setattr(bi_encoder, "train_bi_encoder", fit)
     monkeypatch.setattr(labeling, "load_labeler", lambda *_arguments: None)
-    monkeypatch.setattr(labeling, "label_batches", batches)
+    monkeypatch.setattr(labeling, "score_batches", batches)
     monkeypatch.setattr(
         evaluation, "score_pairs", lambda _kind, _location, pairs, **_how: lengths(pairs[0])
     )
@@ -172,7 +172,7 @@ def test_user_errors_are_one_line_and_usage_errors_are_exit_code_2(
         ("sample", "-p", "P", "--strategy", "guess"),
         ("import", gold_file, "-p", "P", "--ratios", "some:to:each"),
         ("import", gold_file, "-p", "P", "--score-range", "five"),
-        ("import", gold_file, "-p", "P", "--kind", "triplets"),
+        ("import", gold_file, "-p", "P", "--kind", "quadruplets"),
         ("evaluate", "-p", "P"),
         ("evaluate", "-p", "P", "--run", 1, "--model", "jaccard"),
         ("evaluate", "-p", "P", "--model", "jaccard", "--layers", 2),

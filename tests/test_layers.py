@@ -10,8 +10,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGE = "augsbert_core"
 
-WORDS = {"pairs", "options", "errors", "progress", "bundle"}
-NUMERICS = {"sampling", "density", "metrics", "charts"}
+WORDS = {"pairs", "options", "errors", "progress", "bundle", "cards", "scripts", "toml_text"}
+NUMERICS = {"sampling", "density", "metrics", "charts", "calibration", "seeds"}
 ENGINE = WORDS | NUMERICS | {"models", "storage"}
 
 ROOMS: dict[str, tuple[set[str], set[str]]] = {
@@ -24,7 +24,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     "models": (
         WORDS | NUMERICS | {"models"},
         {"numpy", "scipy", "torch", "transformers", "sentence_transformers", "datasets", "accelerate",
-         "safetensors", "huggingface_hub", "faiss"},
+         "safetensors", "huggingface_hub", "faiss", "tokenizers"},
     ),
     "storage": (WORDS | {"storage"}, {"numpy", "pandas", "sqlite_utils"}),
     "steps": (ENGINE | {"steps"}, {"numpy", "pandas"}),

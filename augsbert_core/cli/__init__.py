@@ -12,7 +12,20 @@ from typing import Annotated
 import typer
 
 from augsbert_core import __version__
-from augsbert_core.cli import app_command, comparing, data, demo, job_commands, silver, training
+from augsbert_core.cli import (
+    app_command,
+    comparing,
+    cross_encoder_command,
+    data,
+    demo,
+    experiments,
+    exporting,
+    job_commands,
+    labelling,
+    retrieval,
+    silver,
+    training,
+)
 from augsbert_core.cli.console import CANCELLED, USER_ERROR, fail
 from augsbert_core.errors import Stopped, WorkbenchError
 
@@ -28,7 +41,20 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (data, training, silver, comparing, job_commands, demo, app_command):
+for module in (
+    data,
+    cross_encoder_command,
+    training,
+    labelling,
+    silver,
+    comparing,
+    retrieval,
+    experiments,
+    exporting,
+    job_commands,
+    demo,
+    app_command,
+):
     module.register(app)
 
 

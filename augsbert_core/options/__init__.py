@@ -4,9 +4,16 @@ import json
 from dataclasses import asdict, fields
 from typing import Any, TypeVar
 
-from augsbert_core.options.batches import BatchOptions, PlannedRun
+from augsbert_core.options.batches import BatchOptions, DrawOptions, PlannedRun
+from augsbert_core.options.exporting import PushOptions, ReproduceOptions
 from augsbert_core.options.importing import ImportOptions
-from augsbert_core.options.measuring import EvaluateOptions, NegativesOptions, RerankOptions
+from augsbert_core.options.measuring import (
+    EvaluateOptions,
+    GateOptions,
+    NegativesOptions,
+    RerankOptions,
+    TransferOptions,
+)
 from augsbert_core.options.models import BUNDLED_MODEL
 from augsbert_core.options.silver import (
     AugmentOptions,
@@ -16,7 +23,12 @@ from augsbert_core.options.silver import (
     SampleOptions,
     StratifiedOptions,
 )
-from augsbert_core.options.training import BiEncoderOptions, CrossEncoderOptions, Stage
+from augsbert_core.options.training import (
+    BiEncoderOptions,
+    CrossEncoderOptions,
+    SeedStudyOptions,
+    Stage,
+)
 
 __all__ = [
     "BUNDLED_MODEL",
@@ -24,7 +36,9 @@ __all__ = [
     "BatchOptions",
     "BiEncoderOptions",
     "CrossEncoderOptions",
+    "DrawOptions",
     "EvaluateOptions",
+    "GateOptions",
     "ImportOptions",
     "KeepOptions",
     "LabelOptions",
@@ -32,10 +46,14 @@ __all__ = [
     "Options",
     "PlannedRun",
     "PreviewOptions",
+    "PushOptions",
+    "ReproduceOptions",
     "RerankOptions",
     "SampleOptions",
+    "SeedStudyOptions",
     "Stage",
     "StratifiedOptions",
+    "TransferOptions",
     "from_json",
     "to_json",
 ]
@@ -50,10 +68,15 @@ Options = (
     | StratifiedOptions
     | KeepOptions
     | BiEncoderOptions
+    | SeedStudyOptions
     | EvaluateOptions
+    | GateOptions
     | RerankOptions
     | NegativesOptions
+    | DrawOptions
+    | TransferOptions
     | BatchOptions
+    | ReproduceOptions
 )
 OptionsType = TypeVar("OptionsType")
 

@@ -54,11 +54,15 @@ class LabelOptions:
 
 @dataclass(frozen=True)
 class PreviewOptions:
-    """Which candidates are scored by way of trial: n_pairs drawn from the set at random."""
+    """Which candidates are scored by way of trial: n_pairs drawn from the set at random.
 
-    candidate_set_id: int
+    candidate_set_id: None looks at the labeler alone. both_orders: as in `LabelOptions`.
+    """
+
+    candidate_set_id: int | None
     labeler: str
     n_pairs: int = 200
+    both_orders: bool = False
     batch_size: int = 64
     seed: int = 42
     device: str = "auto"

@@ -129,3 +129,20 @@ class BiEncoderOptions:
     seed_stop: float = 0.2
     seed: int = 42
     device: str = "auto"
+
+
+@dataclass(frozen=True)
+class SeedStudyOptions:
+    """How it is studied when the dev score of a seed tells how it will end (paper §5, figure 6).
+
+    recipe: the options of the training as JSON; its own seeds are not tried. model: "bi-encoder" or
+    "cross-encoder". seeds: so many are trained to the end, from `seed` on. fractions: shares of the steps at
+    which the dev pairs are scored, besides the end.
+    """
+
+    recipe: str = "{}"
+    model: str = "bi-encoder"
+    seeds: int = 5
+    fractions: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.6, 0.8)
+    seed: int = 42
+    device: str = "auto"

@@ -104,7 +104,7 @@ class SilverSet:
 
     n_pairs: scored (or kept) so far; n_candidates: candidates in all. pool_set_id, rule: the silver set that
     the pairs were kept from, and how; None for a labelling run. n_passes: cross-encoder passes that the set
-    rests on, those for pairs that were not kept included. revision: grows with every change. sampled_with, made_with:
+    rests on, those for pairs that were not kept included; None for passes_per_pair each. revision: grows with every change. sampled_with, made_with:
     options of the runs that sampled the candidates and made the set, as JSON.
     """
 
@@ -122,6 +122,7 @@ class SilverSet:
     pool_set_id: int | None = None
     rule: str | None = None
     n_passes: int | None = None
+    passes_per_pair: int = 1
     revision: int = 0
     sampled_with: str = "{}"
     made_with: str = "{}"
@@ -138,8 +139,8 @@ class SilverSet:
 
     @property
     def passes(self) -> int:
-        """Cross-encoder passes behind the set: its own pairs, or all of the pool it was kept from."""
-        return self.n_pairs if self.n_passes is None else self.n_passes
+        """Cross-encoder passes behind the set: for its own pairs, or all of the pool it was kept from."""
+        return self.n_pairs * self.passes_per_pair if self.n_passes is None else self.n_passes
 
 
 def record(record_class: type[RecordType], row: Mapping[str, Any]) -> RecordType:

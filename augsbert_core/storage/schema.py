@@ -343,7 +343,7 @@ UPDATE silver_set SET n_pairs = (
 
 # parent_run_id, child_key: the batch that a run belongs to, and its name in it. shared: the job does not mind
 # others on its device. order_gap: |s(A, B) - s(B, A)|; label_spread: standard deviation between the members of an
-# averaged labeler; both on the scale [0, 1]. details: further figures of an evaluation, JSON.
+# averaged labeler; both on the scale [0, 1]. passes_per_pair: cross-encoder passes that a label costs. details: further figures of an evaluation, JSON.
 # NLI pairs and triplets keep their direction: a premise is no hypothesis.
 TRAINING_LAB = """
 ALTER TABLE run ADD COLUMN parent_run_id INTEGER REFERENCES run ON DELETE SET NULL;
@@ -353,6 +353,8 @@ ALTER TABLE run ADD COLUMN child_key TEXT;
 CREATE INDEX run_by_parent ON run (parent_run_id);
 
 ALTER TABLE job ADD COLUMN shared INTEGER NOT NULL DEFAULT 0;
+
+ALTER TABLE silver_set ADD COLUMN passes_per_pair INTEGER NOT NULL DEFAULT 1;
 
 ALTER TABLE silver_pair ADD COLUMN order_gap REAL;
 

@@ -25,6 +25,8 @@ PAGES = {
     "silver": ("Silver", ":material/auto_awesome:"),
     "train": ("Train", ":material/model_training:"),
     "compare": ("Compare", ":material/leaderboard:"),
+    "try": ("Try", ":material/search:"),
+    "experiments": ("Experiments", ":material/science:"),
     "jobs": ("Jobs", ":material/pending_actions:"),
 }
 """Page file → (title, icon), in the order of the loop."""

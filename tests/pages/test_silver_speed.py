@@ -15,6 +15,8 @@ from tests.big import big_silver_set
 from tests.pages import lab_seeding
 from tests.pages.seeding import open_page
 
+pytestmark = pytest.mark.alone
+
 SECONDS = 1.0
 REPEATS = 3
 
