@@ -303,6 +303,7 @@ def test_the_realised_path_of_no_pairs_is_empty():
 
 @settings(deadline=None)
 @given(SCORES, st.floats(0, 1), st.floats(0, 1), st.integers(-5, 2**40))
+@example(np.array([0.0]), 1.0, 5e-324, 0)
 def test_all_positives_are_kept_and_negatives_meet_the_gold_ratio(scores, threshold, share, seed):
     codes = some_codes(len(scores))
     keep = keep_by_class(scores, codes, threshold, share, seed)

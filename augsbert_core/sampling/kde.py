@@ -252,7 +252,8 @@ def keep_by_class(
     positives = len(keep) - len(negatives)
     wanted = len(negatives)
     if gold_positive_share > 0:
-        odds = (1.0 - gold_positive_share) / gold_positive_share
+        # Without a positive the odds, infinite for a tiny share, do not matter.
+        odds = (1.0 - gold_positive_share) / gold_positive_share if positives else 0.0
         wanted = round(min(positives * odds, wanted))
     if wanted == len(negatives):
         keep[negatives] = True

@@ -1,6 +1,6 @@
 """Silver sets: candidate pairs with a labeler's score, and the subsets that are kept of them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -273,24 +273,3 @@ def silver_training_rows(workspace: Workspace, set_id: int) -> TrainingRows:
             np.float64,
         )
         return rows_of_ids(db, found[:2].astype(np.int64), found[2].astype(np.float32))
-
-
-def silver_rows(
-    workspace: Workspace, set_id: int, *, with_doubt: bool = False
-) -> Iterator[tuple[Any, ...]]:
-    """All pairs of a silver set for export: sentences, final and labeler's score in [0, 1], status, rank.
-
-    with_doubt: and order_gap and label_spread, None where they are not known.
-    """
-    doubt = ", order_gap, label_spread" if with_doubt else ""
-    with reading(workspace) as db:
-        yield from map(
-            tuple,
-            db.execute(
-                f"SELECT first.text, second.text, final_score, score, status, rank{doubt} FROM silver_pair"
-                " JOIN sentence AS first ON first.id = sentence1_id"
-                " JOIN sentence AS second ON second.id = sentence2_id"
-                " WHERE silver_set_id = ? ORDER BY sentence1_id, sentence2_id",
-                [set_id],
-            ),
-        )

@@ -15,7 +15,6 @@ from augsbert_core.errors import WorkbenchError
 from augsbert_core.pairs import ScoreRange
 from augsbert_core.storage import reviews, silver_bins, silver_pages, silver_sets
 from augsbert_core.storage.database import Workspace
-from augsbert_core.storage.exports import to_csv
 from augsbert_core.storage.records import Project
 from augsbert_core.storage.silver_filters import SilverFilter
 from augsbert_core.ui.widgets import as_text, table_pager, user_errors
@@ -276,22 +275,6 @@ def _columns(scale: ScoreRange) -> dict[str, Any]:
             help="Rank by semantic search; empty where it did not find the pair.",
         ),
     }
-
-
-def export_set(workspace: Workspace, set_id: int, scale: ScoreRange) -> bytes:
-    """The whole set as a CSV that spreadsheets open safely, scores on the raw scale."""
-    header = ("sentence1", "sentence2", "score", "labeler_score", "status", "rank", *DOUBTS)
-    width = scale.high - scale.low
-    rows = (
-        (
-            *(first, second, scale.to_raw(final), scale.to_raw(score), status, rank),
-            *(None if doubt is None else width * doubt for doubt in doubts),
-        )
-        for first, second, final, score, status, rank, *doubts in silver_sets.silver_rows(
-            workspace, set_id, with_doubt=True
-        )
-    )
-    return to_csv(header, rows)
 
 
 def notice() -> None:
