@@ -10,6 +10,7 @@ from augsbert_core.options import (
     LabelOptions,
     SampleOptions,
     from_json,
+    student_defaults,
     to_json,
 )
 
@@ -32,3 +33,9 @@ def test_an_option_of_another_version_is_left_out() -> None:
     assert from_json(SampleOptions, '{"top_k": 9, "from_the_future": true}') == SampleOptions(
         top_k=9
     )
+
+
+def test_a_small_student_takes_a_higher_rate() -> None:
+    assert student_defaults(2) == BiEncoderOptions(layers=2, learning_rate=1e-4)
+    assert student_defaults(6) == BiEncoderOptions(layers=6)
+    assert student_defaults(None) == BiEncoderOptions()

@@ -9,10 +9,10 @@ import typer
 from augsbert_core.cli.comparing import show_comparison
 from augsbert_core.cli.console import AsJson, Seed, open_home, run_step
 from augsbert_core.options import (
-    BiEncoderOptions,
     CrossEncoderOptions,
     LabelOptions,
     SampleOptions,
+    student_defaults,
 )
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _loop(
             seed=seed,
         ),
     )
-    student = BiEncoderOptions(layers=project.student_layers, seed=seed)
+    student = replace(student_defaults(project.student_layers), seed=seed)
     gold_only = run("4/6 Bi-encoder on gold only", "train-bi-encoder", student)
     augmented = run(
         "5/6 Bi-encoder on gold + silver (AugSBERT)",

@@ -18,7 +18,7 @@ from augsbert_core.cli.console import (
     table,
 )
 from augsbert_core.cli.data import named
-from augsbert_core.options import BiEncoderOptions, SeedStudyOptions
+from augsbert_core.options import BiEncoderOptions, SeedStudyOptions, student_defaults
 
 if TYPE_CHECKING:
     from augsbert_core.storage.database import Workspace
@@ -129,7 +129,15 @@ def train_bi_encoder(
     epochs: Epochs = BI.epochs,
     max_steps: MaxSteps = None,
     batch_size: BatchSize = BI.batch_size,
-    learning_rate: LearningRate = BI.learning_rate,
+    learning_rate: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            max=1,
+            help="Highest learning rate.",
+            show_default="2e-5; 1e-4 for students of up to 3 layers",
+        ),
+    ] = BI.learning_rate,
     schedule: Annotated[
         Literal["warmup", "constant"], typer.Option(help="Linear warm-up and decay, or constant.")
     ] = "constant",
@@ -181,7 +189,7 @@ def told_options(
         told["use_gold"] = False
     if "layers" in told:
         told["layers"] = told["layers"] or None
-    begun = replace(BI, layers=project.student_layers)
+    begun = student_defaults(told.get("layers", project.student_layers))
     return replace(read_recipe(recipe, begun) if recipe else begun, **told)
 
 

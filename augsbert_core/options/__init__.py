@@ -28,6 +28,7 @@ from augsbert_core.options.training import (
     CrossEncoderOptions,
     SeedStudyOptions,
     Stage,
+    student_defaults,
 )
 
 __all__ = [
@@ -55,6 +56,7 @@ __all__ = [
     "StratifiedOptions",
     "TransferOptions",
     "from_json",
+    "student_defaults",
     "to_json",
 ]
 

@@ -146,3 +146,16 @@ class SeedStudyOptions:
     fractions: tuple[float, ...] = (0.1, 0.2, 0.3, 0.4, 0.6, 0.8)
     seed: int = 42
     device: str = "auto"
+
+
+SMALL_STUDENT = 3
+"""Up to so many layers, a student learns better with `SMALL_STUDENT_RATE` (docs/results.md)."""
+
+SMALL_STUDENT_RATE = 1e-4
+
+
+def student_defaults(layers: int | None) -> BiEncoderOptions:
+    """The default recipe of a student that keeps so many layers; None keeps all."""
+    if layers is not None and layers <= SMALL_STUDENT:
+        return BiEncoderOptions(layers=layers, learning_rate=SMALL_STUDENT_RATE)
+    return BiEncoderOptions(layers=layers)

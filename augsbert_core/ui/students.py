@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.options import BiEncoderOptions, Stage, from_json
+from augsbert_core.options import BiEncoderOptions, Stage, from_json, student_defaults
 from augsbert_core.steps.recipe_checks import StagePlan
 from augsbert_core.steps.recipes import PRESETS, apply_preset, stages_of, uses
 from augsbert_core.storage.projects import ProjectCounts
@@ -109,7 +109,7 @@ def student_inputs(bench: Bench, project: Project) -> BiEncoderOptions:
         with right:
             told["layers"] = _layers_input(project)
         told |= loss_inputs(PAGE, project, [stage.loss for stage in stages])
-        told |= common_inputs(PAGE, project, DEFAULTS)
+        told |= common_inputs(PAGE, project, student_defaults(project.student_layers))
     with advanced:
         begun = BiEncoderOptions(**told, stages=stages)
         told |= advanced_inputs(PAGE, project, begun)

@@ -59,6 +59,7 @@ def test_the_whole_loop_on_the_sample_project(browser: Browser, server: Server) 
 
     open_page(page, "Cross-encoder")
     fill_number(page, "Epochs", 1)
+    fill_number(page, "Warm start pairs", 100)
     page.get_by_role("button", name="Train the cross-encoder").click()
     wait_for_job(workspace, page, "train-cross-encoder")
 

@@ -10,6 +10,7 @@ from augsbert_core.options import (
     PlannedRun,
     SampleOptions,
     from_json,
+    student_defaults,
 )
 from augsbert_core.options.batches import KnownRun
 from augsbert_core.steps.models import run_number
@@ -68,7 +69,7 @@ def domain_adaptation(
     """
     domains = _checked(workspace, source, target)
     student = replace(
-        bi or BiEncoderOptions(layers=target.student_layers, schedule="warmup"),
+        bi or student_defaults(target.student_layers),
         silver_set_id=None, stages=(), gold_limit=None,
     )  # fmt: skip
     by, plan = _source_labeler(domains, labeler, cross, student)

@@ -1,6 +1,11 @@
 """Which earlier runs an experiment takes its recipes and labelers from."""
 
-from augsbert_core.options import BiEncoderOptions, CrossEncoderOptions, from_json
+from augsbert_core.options import (
+    BiEncoderOptions,
+    CrossEncoderOptions,
+    from_json,
+    student_defaults,
+)
 from augsbert_core.storage import runs
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Project, Run
@@ -35,10 +40,10 @@ def labeler_runs(workspace: Workspace, project: Project) -> list[Run]:
 
 
 def newest_recipe(workspace: Workspace, project: Project) -> BiEncoderOptions:
-    """The recipe of the first of `student_runs`; without one the defaults, with warm-up and the project's layers."""
+    """The recipe of the first of `student_runs`; without one the defaults for the project's layers."""
     for run in student_runs(workspace, project):
         return from_json(BiEncoderOptions, run.options)
-    return BiEncoderOptions(layers=project.student_layers, schedule="warmup")
+    return student_defaults(project.student_layers)
 
 
 def newest_labeler(workspace: Workspace, project: Project) -> CrossEncoderOptions:
