@@ -6,9 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
-from augsbert_core.errors import WorkbenchError
-from augsbert_core.options import from_json
-
 OptionsType = TypeVar("OptionsType")
 
 
@@ -29,23 +26,6 @@ def to_toml(options: Any, *, leave_out: Sequence[str] = (), comments: Sequence[s
             plain.append((field.name, value))
     top = "".join(f"# {line}\n" if line else "#\n" for line in comments)
     return top + _lines(dict(plain)) + "".join(tables)
-
-
-def from_toml(options_class: type[OptionsType], text: str) -> OptionsType:
-    """The inverse of `to_toml`. WorkbenchError: it is no TOML, or says what the step cannot be told."""
-    import tomllib
-
-    try:
-        told = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise WorkbenchError(f"The recipe is no TOML: {error}.") from None
-    known = [field.name for field in fields(options_class)]  # type: ignore[arg-type]
-    for name in told:
-        if name not in known:
-            raise WorkbenchError(
-                f"The recipe says {name!r}, which is no option. Options: {', '.join(known)}."
-            )
-    return from_json(options_class, json.dumps(told))
 
 
 def toml_value(value: Any) -> str:

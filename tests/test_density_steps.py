@@ -86,7 +86,7 @@ def test_the_union_keeps_both_ranks(loop: Loop) -> None:
 
 
 def test_an_encoder_must_be_a_bi_encoder_of_the_project(loop: Loop) -> None:
-    with pytest.raises(WorkbenchError, match="train-bi-encoder run is needed"):
+    with pytest.raises(WorkbenchError, match="one of step train-bi-encoder is needed"):
         loop("sample", SampleOptions(strategy="semantic", encoder=loop.labeler()))
 
 

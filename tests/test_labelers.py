@@ -89,7 +89,7 @@ def test_the_members_of_a_labeler_are_put_in_one_order(tmp_path: Path) -> None:
 
 def test_a_run_that_is_no_scorer_is_refused(workspace: Workspace, project: Project) -> None:
     run_id = finished_run(workspace, project, "sample", SampleOptions())
-    with pytest.raises(WorkbenchError, match=f"Run {run_id} is a sample run; a labeler is"):
+    with pytest.raises(WorkbenchError, match=f"Run {run_id} is of step sample; a labeler is"):
         labeler_members(workspace, project, f"run:{run_id}")
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import (
     BiEncoderOptions,
     CrossEncoderOptions,
@@ -9,6 +10,7 @@ from augsbert_core.options import (
     ImportOptions,
     LabelOptions,
     SampleOptions,
+    Stage,
     from_json,
     student_defaults,
     to_json,
@@ -39,3 +41,11 @@ def test_a_small_student_takes_a_higher_rate() -> None:
     assert student_defaults(2) == BiEncoderOptions(layers=2, learning_rate=1e-4)
     assert student_defaults(6) == BiEncoderOptions(layers=6)
     assert student_defaults(None) == BiEncoderOptions()
+
+
+@pytest.mark.parametrize("value", [float("inf"), float("nan")])
+def test_numbers_that_are_not_finite_are_refused(value: float) -> None:
+    with pytest.raises(WorkbenchError, match="silver_weight must be a finite number"):
+        to_json(BiEncoderOptions(silver_weight=value))
+    with pytest.raises(WorkbenchError, match=r"stages 1\.scale must be a finite number"):
+        to_json(BiEncoderOptions(stages=(Stage(scale=value),)))

@@ -259,3 +259,8 @@ def test_the_plan_counts_rows_and_steps_of_each_stage(
     assert [(stage.data, stage.n_rows) for stage in both] == [("silver", 12), ("gold", 20)]
     (ranked,) = plan(workspace, project, BiEncoderOptions(loss="mnrl", positive_from=0.7))
     assert ranked.n_rows == 3, "three of the five gold pairs score 0.7 or more"
+
+
+def test_a_recipe_that_is_nested_too_deeply_is_refused() -> None:
+    with pytest.raises(WorkbenchError, match="nested too deeply"):
+        from_toml(f"loss = {'[' * 5000}{']' * 5000}")

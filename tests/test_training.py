@@ -245,3 +245,11 @@ def test_a_labeler_made_from_a_sentence_encoder_reloads_and_scores_the_same(
     pairs = (DEV.sentences1, DEV.sentences2)
     scores = score_pairs("cross_encoder", str(tmp_path / "model"), pairs, device="cpu")
     assert spearman(DEV.scores, scores) == pytest.approx(result.dev_score, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_training_that_diverges_fails_with_the_reason(
+    kind: str, base: str, tmp_path: Path
+) -> None:
+    with pytest.raises(WorkbenchError, match="diverged"):
+        train(kind, options(kind, base, learning_rate=1e36), tmp_path)

@@ -296,7 +296,9 @@ def _recipe_of(workspace: "Workspace", run_id: int, step: str, options_class: An
 
     run = get_run(workspace, run_id)
     if run.step != step:
-        raise WorkbenchError(f"Run {run_id} is a {run.step} run; here a {step} run is needed.")
+        raise WorkbenchError(
+            f"Run {run_id} is of step {run.step}; here one of step {step} is needed."
+        )
     return from_json(options_class, run.options)
 
 

@@ -1,12 +1,13 @@
 """The Trainer's eyes and ears: progress, stopping, dev scores, checkpoints. Import inside functions only."""
 
+import math
 import time
 from collections.abc import Callable
 from typing import Any
 
 from transformers import TrainerCallback
 
-from augsbert_core.errors import Stopped
+from augsbert_core.errors import Stopped, WorkbenchError
 from augsbert_core.models.checkpoints import Best, Checkpoints
 from augsbert_core.models.trainer import full_precision
 from augsbert_core.models.training import TrainingPlan, TrainingTask, dev_score
@@ -96,6 +97,11 @@ class ProgressCallback(TrainerCallback):
         if logs and "loss" in logs:
             self.logged_at = self.now()
             self.loss = logs["loss"]
+            if not math.isfinite(self.loss):
+                raise WorkbenchError(
+                    f"Training has diverged: after step {self.step:,} the loss is no finite number. Choose a lower "
+                    "learning rate."
+                )
             self._say({"loss": logs["loss"], "learning_rate": logs["learning_rate"]})
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:

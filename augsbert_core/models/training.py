@@ -315,6 +315,8 @@ def _make_trainer(
         or partial(LengthGroupedBatchSampler, lengths=task.lengths),
         # The callback decides when to log, to score the dev set and to save.
         logging_strategy="no",
+        # A loss that is no number is news, not to be smoothed over.
+        logging_nan_inf_filter=False,
         save_strategy="no",
         save_total_limit=2,
         report_to="none",

@@ -1,9 +1,11 @@
 """What each step can be told. Frozen, plain values, saved with the run before work starts."""
 
 import json
+import math
 from dataclasses import asdict, fields
 from typing import Any, TypeVar
 
+from augsbert_core.errors import WorkbenchError
 from augsbert_core.options.batches import BatchOptions, DrawOptions, PlannedRun
 from augsbert_core.options.exporting import PushOptions, ReproduceOptions
 from augsbert_core.options.importing import ImportOptions
@@ -84,8 +86,24 @@ OptionsType = TypeVar("OptionsType")
 
 
 def to_json(options: Any) -> str:
-    """The options as JSON with sorted keys, so that equal options give equal text."""
-    return json.dumps(asdict(options), sort_keys=True)
+    """The options as JSON with sorted keys, so that equal options give equal text.
+
+    WorkbenchError: a number is not finite, which no step can use and no database can read.
+    """
+    told = asdict(options)
+    _refuse_infinite("", told)
+    return json.dumps(told, sort_keys=True, allow_nan=False)
+
+
+def _refuse_infinite(place: str, value: Any) -> None:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise WorkbenchError(f"{place} must be a finite number, not {value}.")
+    if isinstance(value, dict):
+        for name, item in value.items():
+            _refuse_infinite(f"{place}.{name}" if place else name, item)
+    elif isinstance(value, list | tuple):
+        for number, item in enumerate(value, 1):
+            _refuse_infinite(f"{place} {number}", item)
 
 
 def from_json(options_class: type[OptionsType], text: str) -> OptionsType:

@@ -44,7 +44,7 @@ def trained_run(workspace: Workspace, run_id: int) -> Run:
     run = runs.get_run(workspace, run_id)
     if run.step not in KINDS:
         raise WorkbenchError(
-            f"Run {run_id} is a {run.step} run, which has no model. Name a finished training run."
+            f"Run {run_id} is of step {run.step}, which has no model. Name a finished training run."
         )
     if run.state != "done" or not run.model_path:
         raise WorkbenchError(f"Run {run_id} has no finished model (its state is {run.state!r}).")

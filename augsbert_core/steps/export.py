@@ -234,7 +234,7 @@ def script_refusal(run: Run) -> str | None:
 def _training_run(workspace: Workspace, run_id: int) -> Run:
     run = runs.get_run(workspace, run_id)
     if run.step not in KINDS:
-        raise WorkbenchError(f"Run {run_id} is a {run.step} run. Name a run that trains a model.")
+        raise WorkbenchError(f"Run {run_id} is of step {run.step}. Name a run that trains a model.")
     return run
 
 

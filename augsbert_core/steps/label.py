@@ -3,6 +3,7 @@
 from typing import Any
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.models import catalog
 from augsbert_core.options import LabelOptions
 from augsbert_core.steps.context import StepContext
 from augsbert_core.steps.models import (
@@ -41,6 +42,12 @@ def check_labeler(workspace: Workspace, project: Project, text: str) -> None:
     calibrations(workspace, labeler_members(workspace, project, text))
 
 
+def check_at_hand(workspace: Workspace, project: Project, text: str) -> None:
+    """WorkbenchError: a model that the labeler names is not on this machine and cannot be fetched."""
+    for member in labeler_members(workspace, project, text):
+        catalog.resolve_model(member.location)
+
+
 def label(context: StepContext, options: LabelOptions) -> dict[str, Any]:
     """Score every candidate that has no score yet, committing every few seconds.
 
@@ -54,6 +61,7 @@ def label(context: StepContext, options: LabelOptions) -> dict[str, Any]:
     per_pair = passes_per_pair(
         labeler_members(workspace, project, labeler_text), options.both_orders
     )
+    check_at_hand(workspace, project, labeler_text)
     set_id = silver_sets.open_silver_set(
         workspace,
         project.id,

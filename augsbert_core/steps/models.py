@@ -54,7 +54,9 @@ def run_model(
     if run.project_id != project.id:
         raise WorkbenchError(f"Run {run_id} belongs to another project.")
     if step is not None and run.step != step:
-        raise WorkbenchError(f"Run {run_id} is a {run.step} run; here a {step} run is needed.")
+        raise WorkbenchError(
+            f"Run {run_id} is of step {run.step}; here one of step {step} is needed."
+        )
     if run.state != "done" or not run.model_path:
         raise WorkbenchError(f"Run {run_id} has no finished model (its state is {run.state!r}).")
     folder = workspace.home / run.model_path
@@ -124,7 +126,7 @@ def _member(workspace: Workspace, project: Project, text: str) -> Member:
     run = runs.get_run(workspace, run_id)
     if run.step not in MODEL_KINDS:
         raise WorkbenchError(
-            f"Run {run_id} is a {run.step} run; a labeler is a trained cross-encoder or bi-encoder."
+            f"Run {run_id} is of step {run.step}; a labeler is a trained cross-encoder or bi-encoder."
         )
     owner = projects.get_project(workspace, run.project_id)
     location = run_model(workspace, owner, text) or ""

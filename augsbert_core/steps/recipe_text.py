@@ -50,6 +50,8 @@ def from_toml(text: str) -> BiEncoderOptions:
         told = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise WorkbenchError(f"The recipe is not valid TOML: {_lower(str(error))}.") from None
+    except RecursionError:
+        raise WorkbenchError("The recipe is nested too deeply to be one.") from None
     stages = told.pop("stages", [])
     if not isinstance(stages, list) or not all(isinstance(stage, dict) for stage in stages):
         raise WorkbenchError(

@@ -24,6 +24,7 @@ from augsbert_core.storage.candidates import list_candidate_sets
 from augsbert_core.storage.records import Project
 from augsbert_core.storage.silver_sets import list_silver_sets
 from augsbert_core.ui.bench import Bench
+from augsbert_core.ui.candidate_sets import describe
 from augsbert_core.ui.recipes import keep, whole
 
 PAGE = "experiments"
@@ -144,7 +145,7 @@ def candidates_input(bench: Bench, project: Project, seed: int) -> SampleOptions
         format_func=lambda number: (
             "BM25 top-5, sampled anew"
             if number is None
-            else f"Candidate set {number}: {sets[number].n_pairs:,} pairs, {sets[number].strategy}"
+            else f"Candidate set {number}: {describe(bench, sets[number])}, {sets[number].n_pairs:,} pairs"
         ),
         key=f"{PAGE}-{project.id}-candidates-{max(sets, default=0)}",
     )

@@ -41,7 +41,7 @@ from augsbert_core.ui.widgets import as_text, duration_text, flash, user_errors
 
 WHY = {
     "multi-run": "One seed is one throw of the dice. The same recipe over several seeds gives a mean and a standard "
-    "deviation: a difference within it is no difference.",
+    "deviation: a difference within it may be luck.",
     "sweep": "Other learning rates, batch sizes or numbers of neighbours, compared on dev. The test split stays out of "
     "it, so that it can still judge the winner.",
     "will-silver-help": "A small trial in the background: a labeler, a thousand silver pairs, a student with them and "

@@ -81,7 +81,7 @@ def search_section(bench: Bench, project: Project, choices: Sequence[Choice]) ->
         rerank = cells[2].selectbox(
             "Rerank by",
             [NOBODY, *cross_encoders],
-            format_func=lambda target: cross_encoders.get(target, "Nobody"),
+            format_func=lambda target: cross_encoders.get(target, "No cross-encoder"),
             help="A cross-encoder puts what was found in a new order.",
         )
         top = cells[3].number_input("Sentences", 1, 100, 10)
