@@ -97,7 +97,9 @@ def cancel(workspace: Workspace, job_id: int) -> None:
     job = queue.get_job(workspace, job_id)
     if can_be_forced(workspace, job):
         processes.end(job)
-        queue.finish_job(workspace, job_id, "cancelled", message="Cancelled by force")
+        queue.finish_job(
+            workspace, job_id, "cancelled", message="Cancelled by force; resume to go on from here"
+        )
     elif job.state in queue.ACTIVE:
         _asked.setdefault((workspace.home, job.id, job.attempt), time.monotonic())
         queue.ask_to_cancel(workspace, job_id)

@@ -105,7 +105,7 @@ def test_the_untrained_model_and_word_overlap_are_always_asked_for(
         UNTRAINED,
         model_target("sentence-transformers/all-MiniLM-L6-v2"),
     }
-    assert "No AugSBERT model" in verdicts(workspace, project.id, table)[0].sentence
+    assert "No model trained with silver" in verdicts(workspace, project.id, table)[0].sentence
 
 
 def test_rows_are_told_apart_by_what_they_learned_from(

@@ -239,8 +239,10 @@ def test_students_are_told_apart_by_what_they_were_trained_on(
         f"run:{student}": "cross-encoder student",
         "run:1 + run:2": "labelers",
     }
-    names = list(grouped(workspace, project.id, table).rows["name"])
-    assert names == [
+    rows = grouped(workspace, project.id, table).rows.set_index("name")
+    references = rows["reference"]
+    assert references["Silver only · silver set 7"] == "Source only: student 50 (project News)"
+    assert list(rows.index) == [
         "Mean score",
         "Source only: student 50 (project News)",
         "Gold only, best of 5 seeds on dev",
@@ -291,7 +293,7 @@ def test_the_twin_of_a_staged_run_trains_each_stage_as_long_on_gold(
     run = add_student(workspace, project, silver=7, steps=90, told=told, stages=steps)
     twin = equal_step_options(workspace, run)
     assert [(stage.data, stage.max_steps) for stage in twin.stages] == [("gold", 70), ("gold", 20)]
-    assert (twin.silver_set_id, twin.silver_weight, twin.seeds) == (None, 1.0, 1)
+    assert (twin.silver_set_id, twin.silver_weight, twin.seeds) == (None, 1.0, 5)
 
 
 def test_the_table_can_be_pasted_into_a_document(

@@ -183,7 +183,10 @@ def test_a_worker_that_does_not_react_is_ended_by_a_second_cancel(
     jobs.cancel(workspace, job.id)
 
     job = queue.get_job(workspace, job.id)
-    assert (job.state, job.message) == ("cancelled", "Cancelled by force")
+    assert (job.state, job.message) == (
+        "cancelled",
+        "Cancelled by force; resume to go on from here",
+    )
     assert not processes.is_alive(job)
 
 

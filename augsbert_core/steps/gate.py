@@ -316,6 +316,11 @@ def _notes(
     notes = []
     if options.split == "dev":
         notes.append("Checkpoints were chosen on dev, so dev scores flatter all trained models.")
+    if len(members) > 1:
+        notes.append(
+            f"The best of {len(members)} labelers is named, chosen on the very pairs that it is judged on: with many "
+            "of them, the best one's interval flatters."
+        )
     present = gold.data_hash(gold.scored_pairs(workspace, project.id, "train"))
     numbers = {run_number(one.text) for group in members.values() for one in group}
     numbers |= {baseline.id} if baseline else set()

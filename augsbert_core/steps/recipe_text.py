@@ -68,10 +68,13 @@ def from_toml(text: str) -> BiEncoderOptions:
 def _values(options_class: type, told: dict[str, Any], place: str) -> dict[str, Any]:
     known = {field.name: field for field in fields(options_class) if not _holds_tables(field)}
     hints = get_type_hints(options_class)
+    also = "" if len(known) == len(fields(options_class)) else ", and tables [[stages]]"
     values = {}
     for name, value in told.items():
         if name not in known:
-            raise WorkbenchError(f"{place}: {name!r} is no option. Options are {', '.join(known)}.")
+            raise WorkbenchError(
+                f"{place}: {name!r} is no option. Options are {', '.join(known)}{also}."
+            )
         values[name] = _checked(f"{place}, {name}", name, value, hints[name])
     return values
 

@@ -45,7 +45,7 @@ def verdicts(
         if row["kind"] in JUDGED and row["comparable"] and row["value"] is not None
     ]
     if not ours:
-        return [Verdict("No AugSBERT model has been measured on this split yet.")]
+        return [Verdict("No model trained with silver pairs has been measured on this split yet.")]
     by_name = {row["name"]: row for row in found}
     ours.sort(key=lambda row: -max(row["runs"]))
     return [_verdict(row, by_name.get(row["reference"] or ""), table) for row in ours]
@@ -78,9 +78,10 @@ def _verdict(ours: dict[str, Any], theirs: dict[str, Any] | None, table: Compari
 
 
 def _against(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
+    baseline = "the source-only model" if theirs["kind"] == "source only" else "gold-only training"
     if ours["equal_steps"]:
-        return "gold-only training with as many steps"
-    return f"gold-only training, which took {theirs['n_steps']:,} steps, not {ours['n_steps']:,}"
+        return f"{baseline} with as many steps"
+    return f"{baseline}, which took {theirs['n_steps']:,} steps, not {ours['n_steps']:,}"
 
 
 def _seeds(ours: int, theirs: int) -> str:

@@ -10,6 +10,7 @@ from augsbert_core.options import BiEncoderOptions, EvaluateOptions, TransferOpt
 from augsbert_core.steps.compare import Comparison, equal_step_options, model_target
 from augsbert_core.steps.recipes import uses
 from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.queue import active_jobs
 from augsbert_core.storage.runs import list_runs
 from augsbert_core.storage.uploads import keep_upload
 from augsbert_core.ui.bench import Bench
@@ -82,11 +83,18 @@ def _unlimited(options: BiEncoderOptions) -> tuple:
 
 def action_buttons(bench: Bench, table: Comparison, baselines: Sequence[Baseline]) -> None:
     """Measure what is missing, train missing baselines, or add a model by name."""
+    busy = any(
+        job.step == "evaluate" and bench.project and job.project_id == bench.project.id
+        for job in active_jobs(bench.workspace)
+    )
     if table.missing and st.button(
         f"Measure {len(table.missing)} missing model{'' if len(table.missing) == 1 else 's'}",
         type="primary",
         icon=":material/straighten:",
-        help=f"Score the {table.n_pairs:,} {table.split} pairs with every model that has no row yet.",
+        disabled=busy,
+        help="They are being measured now."
+        if busy
+        else f"Score the {table.n_pairs:,} {table.split} pairs with every model that has no row yet.",
     ):
         launch(bench, "evaluate", EvaluateOptions(targets=table.missing, split=table.split))
     for number, baseline in enumerate(baselines):

@@ -39,7 +39,7 @@ def gate_panel(bench: Bench, project: Project) -> None:
     if needs_a_look(bench, "gate"):
         job_panel(bench, ["gate"])
     if needs_a_look(bench, "batch"):
-        job_panel(bench, ["batch"])
+        job_panel(bench, ["batch"], batches=TRIAL)
 
 
 def _buttons(bench: Bench, project: Project, *, has_labeler: bool) -> None:

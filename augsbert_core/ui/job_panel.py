@@ -7,6 +7,7 @@ from typing import Any, Literal
 import streamlit as st
 
 from augsbert_core import jobs
+from augsbert_core.options import BatchOptions, from_json
 from augsbert_core.steps import STEPS
 from augsbert_core.storage.queue import ACTIVE, RESUMABLE, get_job, list_jobs
 from augsbert_core.storage.records import Job, Run
@@ -51,21 +52,34 @@ def launch(bench: Bench, step: str, options: Any, *, shared: bool = False) -> No
         st.rerun()
 
 
-def job_panel(bench: Bench, steps: Sequence[str], *, ended: bool = True) -> None:
+def job_panel(
+    bench: Bench, steps: Sequence[str], *, ended: bool = True, batches: str | None = None
+) -> None:
     """The jobs of these steps in the open project: all that are active, and the last one that ended.
 
-    ended: leave the last one out when False.
+    ended: leave the last one out when False. batches: of the batches, only those of this kind.
     Reads the job rows every 1.5 s while one is active, then draws the whole page once more.
     """
     project_id = bench.project.id if bench.project else None
 
     def shown() -> list[Job]:
-        ours = [job for job in list_jobs(bench.workspace, project_id) if job.step in steps]
+        ours = [
+            job
+            for job in list_jobs(bench.workspace, project_id)
+            if job.step in steps and (batches is None or _batch_kind(bench, job) in (None, batches))
+        ]
         active = [job for job in ours if job.state in ACTIVE]
         last = [job for job in ours if job.state not in ACTIVE][:1]
         return active + (last if ended else [])
 
     _live(bench, shown)
+
+
+def _batch_kind(bench: Bench, job: Job) -> str | None:
+    """What kind of batch a job is; None for other jobs."""
+    if job.step != "batch":
+        return None
+    return from_json(BatchOptions, get_run(bench.workspace, job.run_id).options).kind
 
 
 def job_details(bench: Bench, job_id: int) -> None:
@@ -186,7 +200,9 @@ def _remove(bench: Bench, job: Job) -> None:
 def _log(bench: Bench, job: Job) -> None:
     log = st.expander("Log", key=f"log-{job.id}", icon=":material/terminal:", on_change="rerun")
     if log.open:
-        text = jobs.log_tail(bench.workspace, job) or "Nothing yet."
+        text = jobs.log_tail(bench.workspace, job) or (
+            "Nothing yet." if job.state in ACTIVE else "Nothing was logged."
+        )
         height: int | Literal["content"] = LOG_HEIGHT if text.count("\n") > 10 else "content"
         log.code(text, language=None, height=height)
     if job.details:

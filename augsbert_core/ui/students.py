@@ -76,6 +76,19 @@ def _fill(project: Project, told: Mapping[str, Any], made: BiEncoderOptions) -> 
     fill(PAGE, project, {**plain, "mix": mix})
 
 
+def _present_stages(bench: Bench, project: Project) -> tuple[Stage, ...]:
+    """The recipe of the inputs as stages, for a table that is switched on."""
+    newest = next(iter(complete_sets(bench, project)), GOLD_ONLY)
+    chosen = st.session_state.get(_data_key(bench, project), newest)
+    loss = st.session_state.get(f"{PAGE}-{project.id}-loss") or DEFAULTS.loss
+    if chosen == GOLD_ONLY:
+        return (Stage("gold", loss),)
+    mix = st.session_state.get(f"{PAGE}-{project.id}-mix", "shuffled")
+    if mix == "silver-first":
+        return Stage("silver", loss), Stage("gold", loss)
+    return (Stage("silver" if mix == "silver-only" else "gold+silver", loss),)
+
+
 def take_options(bench: Bench, project: Project, options: BiEncoderOptions) -> None:
     """Put whole options into the inputs of the page. WorkbenchError: they name a silver set that is not here."""
     set_id = options.silver_set_id
@@ -98,7 +111,7 @@ def student_inputs(bench: Bench, project: Project) -> BiEncoderOptions:
     basic = st.container()
     advanced = st.expander("Advanced", icon=":material/tune:")
     staged = st.expander("Stages and recipe file", icon=":material/format_list_numbered:")
-    begin_with = (Stage("gold"),)
+    begin_with = _present_stages(bench, project)
     with staged:
         stages = stage_editor.stage_table(PAGE, project, begin_with)
     with basic:
@@ -108,6 +121,10 @@ def student_inputs(bench: Bench, project: Project) -> BiEncoderOptions:
             told["base"] = base_input(PAGE, project, DEFAULTS.base)
         with right:
             told["layers"] = _layers_input(project)
+        if stages and told["silver_set_id"] and not any("silver" in one.data for one in stages):
+            st.caption(
+                f":material/info: None of the stages trains on silver set {told['silver_set_id']}."
+            )
         told |= loss_inputs(PAGE, project, [stage.loss for stage in stages])
         told |= common_inputs(PAGE, project, student_defaults(project.student_layers))
     with advanced:

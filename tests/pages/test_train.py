@@ -260,9 +260,22 @@ def test_a_mistake_in_the_text_is_one_sentence_and_changes_nothing(
     button(page, "Use this text").click().run()
     assert "is not a whole number" in page.error[0].value
     assert page.number_input(key=f"train-{project.id}-epochs").value == 4
+    page.text_area[0].set_value('loss = "foo"')
+    button(page, "Use this text").click().run()
+    assert "is not known" in page.error[0].value
     page.text_area[0].set_value("silver_set_id = 9")
     button(page, "Use this text").click().run()
     assert "silver set 9" in page.error[0].value
+
+
+def test_stages_begin_with_the_recipe_that_was_there(
+    workspace: Workspace, project: Project
+) -> None:
+    silver_set(workspace, project)
+    page = open_page("train", project)
+    before = metric(page, "Pairs to train on"), metric(page, "Optimiser steps")
+    page.toggle(key=f"train-{project.id}-staged").set_value(True).run()
+    assert (metric(page, "Pairs to train on"), metric(page, "Optimiser steps")) == before
 
 
 def test_the_table_of_stages_gives_back_what_it_shows() -> None:

@@ -47,10 +47,14 @@ def add_differences(groups: Sequence["Group"], rows: Sequence[dict[str, Any]]) -
 def reference_of(group: "Group", groups: Sequence["Group"]) -> "Group | None":
     """The fairest gold-only row for a row with silver; None when there is none of its base.
 
+    A model adapted to a new domain by silver alone is held against the source-only one, which is what there would
+    be without it (paper, section 3.2).
     As many steps first, then as much gold, then the recipe that is most alike, then the newest. Without a row of
     equal steps, the one with the most steps.
     """
     lower = [one for one in groups if _is_reference(one) and _base(one) == _base(group)]
+    if group.kind == "adapted":
+        lower = [one for one in groups if _is_source(one) and _base(one) == _base(group)] or lower
     if group.kind == "cross-encoder student":
         return None
     if not lower:
@@ -77,6 +81,10 @@ def _common_reference(groups: Sequence["Group"]) -> "Group | None":
 
 def _is_reference(group: "Group") -> bool:
     return group.kind in GOLD_ONLY and group.mean("value") is not None
+
+
+def _is_source(group: "Group") -> bool:
+    return group.kind == "source only" and group.mean("value") is not None
 
 
 def _base(group: "Group") -> tuple[str | None, int | None]:
