@@ -60,7 +60,8 @@ if table.rows.empty:
     rerank_panel(bench, project)
     st.stop()
 
-by_recipe = grouped(bench.workspace, project.id, table)
+with st.spinner("Resampling the pairs for intervals and differences"):
+    by_recipe = grouped(bench.workspace, project.id, table)
 view.show_verdicts(verdicts(bench.workspace, project.id, table, by_recipe))
 figures.show_figures(bench.workspace, project, table, by_recipe)
 single = st.toggle(
