@@ -250,7 +250,9 @@ def _start(workspace: Workspace, job: Job) -> None:
 
 def _close_abandoned(workspace: Workspace, job: Job) -> None:
     if job.state == "cancelling":
-        queue.finish_job(workspace, job.id, "cancelled", message="Cancelled")
+        queue.finish_job(
+            workspace, job.id, "cancelled", message="Cancelled; resume to go on from here"
+        )
         return
     queue.finish_job(
         workspace,

@@ -215,3 +215,25 @@ def test_a_project_with_a_run_of_anothers_batch_cannot_be_deleted_meanwhile(
     queue.finish_job(workspace, job_id, "cancelled", message="")
     assert runs.get_run(workspace, child.id).state == "cancelled"
     projects.delete_project(workspace, other.id)
+
+
+def test_a_resumed_batch_begins_where_it_stood(workspace: Workspace, project: Project) -> None:
+    from augsbert_core.steps import StepContext
+    from augsbert_core.steps.batch import batch
+
+    options = a_batch(counting("a", target=4), counting("b", target=2))
+    run_id = runs.add_run(workspace, project.id, "batch", "batch", to_json(options), 0)
+    job_id = queue.add_job(workspace, project.id, run_id, "batch", "cpu")
+    queue.claim_job(workspace, job_id, **processes.this_process())
+    queue.set_progress(workspace, job_id, 0.3, "1 of 2 · Count, seed 0: Counted to 2")
+    heard: list[float] = []
+    context = StepContext(
+        workspace=workspace,
+        project=project,
+        run=runs.get_run(workspace, run_id),
+        device="cpu",
+        report=lambda fraction, *_rest: heard.append(fraction),
+        should_stop=lambda: False,
+    )
+    batch(context, options)
+    assert heard == [0.3, 0.3, 0.3, 0.375, 0.5, 0.5, 0.75, 1.0]

@@ -24,7 +24,7 @@ def bert(tmp_path_factory) -> str:
 
 
 def fail_to_download(name: str) -> str:
-    raise ConnectionError("no network\nand a long explanation")
+    raise ConnectionError("no network.\nand a long explanation")
 
 
 def test_a_folder_is_taken_as_it_is(bert):
@@ -56,7 +56,7 @@ def test_what_was_tried_is_named_when_a_model_is_nowhere(monkeypatch):
     message = str(error.value)
     assert "the folder someone/some-model: not there" in message
     assert f"bundled weights: only for {BUNDLED_MODEL}" in message
-    assert "the hub: no network" in message
+    assert message.endswith("the hub: no network.")
     assert "long explanation" not in message
 
 

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import tomllib
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -30,7 +31,6 @@ from augsbert_core.storage import gold, projects, reviews, runs
 from augsbert_core.storage.database import Workspace, open_workspace, writing
 from augsbert_core.storage.exports import Entry, write_folder, write_zip
 from augsbert_core.storage.records import Project
-from augsbert_core.toml_text import from_toml
 from tests import silver_pairs
 from tests.conftest import GOLD_CSV
 from tests.tiny import tiny_bert
@@ -147,7 +147,8 @@ def test_a_recipe_can_be_read_back(trained) -> None:
         (run_ids["cross"], CrossEncoderOptions),
     ):
         told = from_json(options_class, runs.get_run(workspace, run_id).options)
-        assert from_toml(options_class, export.recipe_text(workspace, run_id)) == told
+        read = tomllib.loads(export.recipe_text(workspace, run_id))
+        assert from_json(options_class, json.dumps(read)) == told
 
 
 RUNNER = """

@@ -502,7 +502,7 @@ def test_shared_jobs_run_side_by_side_and_never_beside_one_that_is_not(
     workspace: Workspace, project: Project
 ) -> None:
     def queued(seed: int, **how: bool) -> Job:
-        options = CountOptions(target=20, pause=0.1, seed=seed)
+        options = CountOptions(target=600, pause=0.1, seed=seed)
         return jobs.enqueue(workspace, project.id, "count-on-device", options, **how)
 
     first, second = queued(1, shared=True), queued(2, shared=True)

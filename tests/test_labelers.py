@@ -286,6 +286,10 @@ def test_the_gate_recommends_the_best_scorer_and_computes_nothing_anew(
     first = found["rows"][0]
     assert 0 < first["difference_low"] < first["difference"] < first["difference_high"]
     assert "silver labels may help" in found["sentence"]
+    assert "best of 3 labelers, picked on the same dev pairs" in found["sentence"]
+    assert "picked" not in first["sentence"]
+    alone = GateOptions(labelers=(f"run:{good}",))
+    assert "picked" not in jobs.run_in_foreground(workspace, project.id, "gate", alone)["sentence"]
     assert any("flatter" in note for note in found["notes"])
     assert recommended_labeler(workspace, project) == f"run:{good}"
     cells = gate_cells(found)
@@ -354,3 +358,14 @@ def test_the_sentence_of_the_gate_is_plain(
     assert found == verdict
     assert sentence.startswith("This labeler (run 3)")
     assert re.search(words, sentence)
+
+
+def test_an_average_that_holds_the_student_is_spelled_out() -> None:
+    apart = Difference(0.021, 0.004, 0.04, 0.01)
+    told = {"split": "dev", "n_pairs": 300, "student": "run:2"}
+    _, sentence = gate_sentence("run:2 + run:3", apart, **told)
+    assert sentence.startswith(
+        "The mean of run 3 and run 2 (the gold-only student itself) is better"
+    )
+    _, sentence = gate_sentence("run:3 + run:4", apart, **told)
+    assert sentence.startswith("This labeler (run 3 + run 4) is better")

@@ -11,6 +11,7 @@ from augsbert_core.cli.console import (
     ProjectName,
     Seed,
     open_home,
+    progress,
     run_step,
     show,
     table,
@@ -71,12 +72,14 @@ def check_labeler(
     as_json: AsJson = False,
 ) -> None:
     """Look at a labeler before it labels: its head, activation and window, and its scores on 32 gold dev pairs."""
+    from augsbert_core import jobs
     from augsbert_core.steps.preview import fact_lines
 
     options = PreviewOptions(None, labeler_name(labeler), seed=seed, device=device)
     workspace = open_home(context)
     chosen = named(workspace, project)
-    result = run_step(workspace, chosen, "preview", options, as_json=as_json)
+    with progress("Check labeler", quiet=as_json) as report:
+        result = jobs.run_in_foreground(workspace, chosen.id, "preview", options, report)
     show(result, fact_lines(result), as_json=as_json)
 
 

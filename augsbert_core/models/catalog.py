@@ -58,7 +58,7 @@ def resolve_model(name: str) -> ResolvedModel:
     try:
         location = _from_hub(name)
     except Exception as error:  # the hub client fails in a dozen unrelated ways
-        tried.append(f"the hub: {_first_line(error)}")
+        tried.append(f"the hub: {_first_line(error).rstrip('.')}")
         raise WorkbenchError(f"Model {name!r} was not found. Tried {'; '.join(tried)}.") from error
     _check_folder(Path(location), name)
     return ResolvedModel(name, location, "hub")

@@ -12,7 +12,7 @@ from augsbert_core.steps.batch_summary import save_summary
 from augsbert_core.steps.child_report import ChildReport
 from augsbert_core.steps.context import StepContext
 from augsbert_core.steps.references import referred, resolved
-from augsbert_core.storage import batches, projects, runs
+from augsbert_core.storage import batches, projects, queue, runs
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.plain import plain
 from augsbert_core.storage.records import Project, Run
@@ -28,10 +28,11 @@ def batch(context: StepContext, options: BatchOptions) -> dict[str, Any]:
     stops the batch; resumed, the batch tries it again.
     """
     results: dict[str, dict[str, Any]] = {}
+    reached = _stored_progress(context)
     for number, planned in enumerate(options.runs):
         found = batches.find_child(context.workspace, context.run.id, planned.key)
         if found is None or found.state != "done":
-            found = _carry_out(context, options, number, results)
+            found = _carry_out(context, options, number, results, reached)
             save_summary(context, options)
         results[planned.key] = {"run_id": found.id, "seed": found.seed} | found.metrics
     result = {"n_runs": len(options.runs), "summary": save_summary(context, options)}
@@ -42,8 +43,18 @@ def batch(context: StepContext, options: BatchOptions) -> dict[str, Any]:
     return result
 
 
+def _stored_progress(context: StepContext) -> float:
+    """How far the batch had come when it was stopped, with the share of the run it was at; 0 when it is new."""
+    ours = (job for job in queue.active_jobs(context.workspace) if job.run_id == context.run.id)
+    return next((job.progress for job in ours), 0.0)
+
+
 def _carry_out(
-    context: StepContext, options: BatchOptions, number: int, results: dict[str, dict[str, Any]]
+    context: StepContext,
+    options: BatchOptions,
+    number: int,
+    results: dict[str, dict[str, Any]],
+    reached: float,
 ) -> Run:
     from augsbert_core.steps import STEPS
 
@@ -62,6 +73,7 @@ def _carry_out(
         low=number / total,
         high=(number + 1) / total,
         title=title,
+        reached=reached,
     )
     try:
         with report:

@@ -16,6 +16,7 @@ class ChildReport:
     """The `Report` of one run of a batch. Use it as a context: its end writes the last points.
 
     low, high: the part of the batch's progress that is this run's. title: before its messages.
+    reached: where the batch stood before; what it shows never falls back.
     """
 
     def __init__(
@@ -27,9 +28,11 @@ class ChildReport:
         low: float,
         high: float,
         title: str,
+        reached: float = 0.0,
     ) -> None:
         self._workspace, self._run_id, self._parent = workspace, run_id, parent
         self._low, self._high, self._title = low, high, title
+        self._share = min(max(reached, low), high)
         self._points: list[tuple[str, int, float]] = []
         self._step = 0
         self._lock = threading.Lock()
@@ -61,7 +64,8 @@ class ChildReport:
                     if math.isfinite(value)
                 ]
         share = self._low + (self._high - self._low) * min(max(fraction, 0.0), 1.0)
-        self._parent(share, f"{self._title}: {message}")
+        self._share = max(self._share, share)
+        self._parent(self._share, f"{self._title}: {message}")
 
     def _write_on(self) -> None:
         while not self._ended.wait(WRITE_SECONDS):

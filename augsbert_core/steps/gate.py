@@ -95,8 +95,9 @@ def gate(context: StepContext, options: GateOptions) -> dict[str, Any]:
         best = judge.best_two(members | student_too)
         labelers += [best] if best else []
         members |= {best.labeler: labeler_members(workspace, project, best.labeler)} if best else {}
-    student = judge.single(f"run:{baseline.id}") if baseline else None
-    rows = [judge.row(one, members[one.labeler], student) for one in labelers]
+    own_target = f"run:{baseline.id}" if baseline else None
+    student = judge.single(own_target) if own_target else None
+    rows = [judge.row(one, members[one.labeler], student, own_target) for one in labelers]
     rows.sort(key=lambda row: -2.0 if row["value"] is None else -row["value"])
     first = rows[0]
     return {
@@ -104,14 +105,21 @@ def gate(context: StepContext, options: GateOptions) -> dict[str, Any]:
         "metric": judge.metric,
         "n_pairs": len(judge.scores),
         "rows": rows,
-        "student": _plain(student, f"run:{baseline.id}" if baseline else None),
+        "student": _plain(student, own_target),
         "untrained": _plain(judge.single(untrained), untrained),
         "recommended": first["labeler"],
         "verdict": first["verdict"],
-        "sentence": first["sentence"],
+        "sentence": first["sentence"] + _caution(rows, options.split),
         "data_hash": judge.data_hash,
         "notes": _notes(workspace, project, options, members, baseline),
     }
+
+
+def _caution(rows: Sequence[Mapping[str, Any]], split: str) -> str:
+    """What to keep in mind about the interval of the best row, "" where there is no choice or no interval."""
+    if len(rows) < 2 or rows[0]["difference"] is None:
+        return ""
+    return f" It is the best of {len(rows)} labelers, picked on the same {split} pairs, so its interval flatters."
 
 
 def _asked(
@@ -235,14 +243,18 @@ class _Judge:
         return average_of(ranked[:2]) if len(ranked) > 1 else None
 
     def row(
-        self, one: ScorerAtHand, members: Sequence[Member], student: Measured | None
+        self,
+        one: ScorerAtHand,
+        members: Sequence[Member],
+        student: Measured | None,
+        student_target: str | None,
     ) -> dict[str, Any]:
         """A labeler with its score, its difference from the student, and what that means."""
         found = self.labeler(members)
         apart = None if student is None else self._difference(found, student)
         verdict, sentence = gate_sentence(
             one.labeler, apart, split=self.options.split, n_pairs=self.n_pairs,
-            has_student=student is not None,
+            has_student=student is not None, student=student_target,
         )  # fmt: skip
         low, high = found.interval or (None, None)
         return {
@@ -276,9 +288,13 @@ def gate_sentence(
     split: str,
     n_pairs: int,
     has_student: bool = True,
+    student: str | None = None,
 ) -> tuple[str, str]:
-    """The verdict ("better", "not better", "unclear", "no student") and what to say about a labeler."""
-    name = f"This labeler ({labeler.replace('run:', 'run ')})"
+    """The verdict ("better", "not better", "unclear", "no student") and what to say about a labeler.
+
+    student: the gold-only one as "run:ID"; an average that holds it is spelled out.
+    """
+    name = _named(labeler, student)
     if not has_student:
         return "no student", (
             f"{name} has no gold-only student to be compared with. Train one on gold alone, then check again."
@@ -305,6 +321,14 @@ def gate_sentence(
     )
 
 
+def _named(labeler: str, student: str | None) -> str:
+    parts = labeler.split(JOIN)
+    if len(parts) == 1 or student not in parts:
+        return f"This labeler ({labeler.replace('run:', 'run ')})"
+    shown = [labeler_label(part) for part in parts if part != student]
+    return f"The mean of {', '.join(shown)} and {labeler_label(student)} (the gold-only student itself)"
+
+
 def _notes(
     workspace: Workspace,
     project: Project,
@@ -316,11 +340,6 @@ def _notes(
     notes = []
     if options.split == "dev":
         notes.append("Checkpoints were chosen on dev, so dev scores flatter all trained models.")
-    if len(members) > 1:
-        notes.append(
-            f"The best of {len(members)} labelers is named, chosen on the very pairs that it is judged on: with many "
-            "of them, the best one's interval flatters."
-        )
     present = gold.data_hash(gold.scored_pairs(workspace, project.id, "train"))
     numbers = {run_number(one.text) for group in members.values() for one in group}
     numbers |= {baseline.id} if baseline else set()

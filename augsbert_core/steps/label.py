@@ -45,7 +45,8 @@ def check_labeler(workspace: Workspace, project: Project, text: str) -> None:
 def check_at_hand(workspace: Workspace, project: Project, text: str) -> None:
     """WorkbenchError: a model that the labeler names is not on this machine and cannot be fetched."""
     for member in labeler_members(workspace, project, text):
-        catalog.resolve_model(member.location)
+        if run_number(member.text) is None:  # a run's model was looked for before
+            catalog.resolve_model(member.location)
 
 
 def label(context: StepContext, options: LabelOptions) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def describe(step: str, options: Any) -> str:
             return f"{STRATEGY_NAMES['stratified-kde']}: {options.n_keep:,} pairs wanted"
         case PreviewOptions():
             if options.candidate_set_id is None:
-                return f"Check of the labeler {labeler_label(options.labeler)}"
+                return f"Check labeler {labeler_label(options.labeler)}"
             return f"Preview of {options.n_pairs:,} labels for candidate set {options.candidate_set_id}"
         case KeepOptions():
             return f"{rule_label(options)} of silver set {options.silver_set_id}"

@@ -8,10 +8,11 @@ import streamlit as st
 from augsbert_core.options import BatchOptions, GateOptions, from_json
 from augsbert_core.steps.gate import gate_cells
 from augsbert_core.steps.labelers import latest_gate, scorers_at_hand
+from augsbert_core.storage.queue import list_jobs
 from augsbert_core.storage.records import Project, Run
 from augsbert_core.storage.runs import list_runs
 from augsbert_core.ui.bench import Bench
-from augsbert_core.ui.job_panel import job_panel, launch
+from augsbert_core.ui.job_panel import batch_kind, job_panel, launch
 from augsbert_core.ui.last_job import needs_a_look
 from augsbert_core.ui.recipes import METRIC_NAMES
 from augsbert_core.ui.widgets import as_text, user_errors
@@ -38,7 +39,7 @@ def gate_panel(bench: Bench, project: Project) -> None:
         _buttons(bench, project, has_labeler=bool(at_hand))
     if needs_a_look(bench, "gate"):
         job_panel(bench, ["gate"])
-    if needs_a_look(bench, "batch"):
+    if _trial_needs_a_look(bench, project):
         job_panel(bench, ["batch"], batches=TRIAL)
 
 
@@ -107,6 +108,14 @@ def _show_table(found: dict[str, Any]) -> None:
         f"On {found['n_pairs']:,} {found['split']} pairs, best first. {notes} Intervals: bootstrap over the pairs; "
         "they say nothing about other seeds."
     )
+
+
+def _trial_needs_a_look(bench: Bench, project: Project) -> bool:
+    """As `needs_a_look`, of the trials alone: other batches have pages of their own."""
+    jobs = [
+        job for job in list_jobs(bench.workspace, project.id) if batch_kind(bench, job) == TRIAL
+    ]
+    return bool(jobs) and jobs[0].state != "done"
 
 
 def latest_trial(bench: Bench, project: Project) -> Run | None:

@@ -66,7 +66,7 @@ def job_panel(
         ours = [
             job
             for job in list_jobs(bench.workspace, project_id)
-            if job.step in steps and (batches is None or _batch_kind(bench, job) in (None, batches))
+            if job.step in steps and (batches is None or batch_kind(bench, job) in (None, batches))
         ]
         active = [job for job in ours if job.state in ACTIVE]
         last = [job for job in ours if job.state not in ACTIVE][:1]
@@ -75,7 +75,7 @@ def job_panel(
     _live(bench, shown)
 
 
-def _batch_kind(bench: Bench, job: Job) -> str | None:
+def batch_kind(bench: Bench, job: Job) -> str | None:
     """What kind of batch a job is; None for other jobs."""
     if job.step != "batch":
         return None

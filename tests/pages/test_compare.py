@@ -53,6 +53,8 @@ def test_before_anything_is_measured_the_page_offers_to_measure(
     assert step == "evaluate"
     assert json.loads(told)["split"] == "test"
     assert json.loads(told)["targets"] == list(missing)
+    again = button(page, f"Measure {len(missing)} missing models")
+    assert (again.disabled, again.help) == (True, "They are being measured now.")
 
 
 def test_rows_are_times_100_with_intervals_and_costs(

@@ -127,3 +127,14 @@ def test_the_trial_is_one_job_and_its_outcome_is_shown(
     page = open_panel()
     assert "Trial of 1,000 silver pairs" in page.success[0].value
     assert "about 20 min" in shown_text(page)
+
+
+def test_only_trials_among_the_batches_are_shown(
+    workspace: Workspace, project: Project, open_panel: Any
+) -> None:
+    finished_run(workspace, project, "batch", BatchOptions(kind="multi-run"), state="cancelled")
+    assert not [found for found in open_panel().button if found.label == "Resume"]
+    trial = BatchOptions(kind="will-silver-help")
+    finished_run(workspace, project, "batch", trial, state="cancelled")
+    finished_run(workspace, project, "batch", BatchOptions(kind="multi-run"))
+    assert len([found for found in open_panel().button if found.label == "Resume"]) == 1
