@@ -92,7 +92,7 @@ def test_the_whole_loop_on_the_sample_project(browser: Browser, server: Server) 
     expect(page.get_by_text("Jaccard word overlap").first).to_be_attached(timeout=MINUTE)
     body = page.get_by_test_id("stMain")
     expect(body).to_contain_text(
-        re.compile("silver set 1 .*(helped|hurt|made no clear difference)")
+        re.compile(r"silver set 1\b.*(helped|hurt|made no clear difference)")
     )
     expect(body).to_contain_text("test")
     settle(page)
