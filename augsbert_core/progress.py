@@ -45,8 +45,21 @@ def stop_if(should_stop: ShouldStop) -> None:
         raise Stopped
 
 
-def stretch(report: Report, low: float, high: float) -> Report:
-    """A report whose 0 to 1 is the part from low to high of the given one."""
+def stretch(
+    report: Report,
+    low: float,
+    high: float,
+    *,
+    title: str = "",
+    note: str = "",
+    offset: int = 0,
+    points: list[tuple[int, dict[str, float]]] | None = None,
+) -> Report:
+    """A report whose 0 to 1 is the part from low to high of the given one.
+
+    title, note: before and after each message. offset: added to each step. points: collects the curves in place
+    of showing them (curves of several seeds would lie over each other).
+    """
 
     def reported(
         fraction: float,
@@ -54,6 +67,14 @@ def stretch(report: Report, low: float, high: float) -> Report:
         metrics: dict[str, float] | None = None,
         step: int | None = None,
     ) -> None:
-        report(low + (high - low) * fraction, message, metrics, step)
+        at = None if step is None else step + offset
+        text = " · ".join(part for part in (title, message, note) if part)
+        share = low + (high - low) * fraction
+        if points is None:
+            report(share, text, metrics, at)
+            return
+        if metrics and at is not None:
+            points.append((at, dict(metrics)))
+        report(share, text)
 
     return reported

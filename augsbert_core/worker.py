@@ -1,7 +1,6 @@
 """Carry out one job in this process: call its step, pass on progress, heed the wish to stop, close it."""
 
 import errno
-import math
 import os
 import platform
 import signal
@@ -19,6 +18,7 @@ from augsbert_core.errors import Stopped, WorkbenchError
 from augsbert_core.options import from_json
 from augsbert_core.progress import Report, silent
 from augsbert_core.storage import projects, queue, runs
+from augsbert_core.storage.curves import Curves
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.plain import plain
 from augsbert_core.storage.records import Job
@@ -50,8 +50,7 @@ class Pulse:
         self._stop = False
         self._lock = threading.Lock()
         self._progress: tuple[float, str] | None = None
-        self._points: list[tuple[str, int, float]] = []
-        self._step = 0
+        self._curves = Curves(workspace, job.run_id)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._beat_on, name="pulse", daemon=True)
 
@@ -71,16 +70,10 @@ class Pulse:
         metrics: dict[str, float] | None = None,
         step: int | None = None,
     ) -> None:
-        """The step's `Report`. Points that are not finite are left out: a curve cannot show them."""
+        """The step's `Report`."""
         with self._lock:
             self._progress = (fraction, message)
-            if metrics:
-                self._step = self._step + 1 if step is None else step
-                self._points += [
-                    (name, self._step, float(value))
-                    for name, value in metrics.items()
-                    if math.isfinite(value)
-                ]
+        self._curves.add(metrics, step)
         self._listener(fraction, message, metrics, step)
 
     def should_stop(self) -> bool:
@@ -108,12 +101,10 @@ class Pulse:
 
     def _write(self) -> None:
         with self._lock:
-            progress, points = self._progress, self._points
-            self._progress, self._points = None, []
+            progress, self._progress = self._progress, None
         if progress is not None and not self._stop:
             queue.set_progress(self._workspace, self._job.id, *progress)
-        if points:
-            runs.add_metrics(self._workspace, self._job.run_id, points)
+        self._curves.write()
 
 
 def carry_out(

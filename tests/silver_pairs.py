@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 
 from augsbert_core.options import KeepOptions, LabelOptions, SampleOptions, to_json
+from augsbert_core.pairs import ScoredPairs
 from augsbert_core.storage import candidates, runs, sentences, silver_sets
 from augsbert_core.storage.database import Workspace, reading, writing
 from augsbert_core.storage.records import Project
@@ -110,3 +111,24 @@ def kept_of(workspace: Workspace, project: Project, pool: int, ids: list[int]) -
     return silver_sets.add_kept_set(
         workspace, project.id, run_id, pool, rule="kde", pair_ids=np.array(ids)
     )
+
+
+def training_pairs(workspace: Workspace, set_id: int) -> ScoredPairs:
+    """What a student learns from a silver set, pair by pair; scores as they were written, not in float32."""
+    rows = silver_sets.silver_training_rows(workspace, set_id)
+    first, second = rows.columns()
+    return ScoredPairs(first, second, np.round(rows.labels.astype(np.float64), 6))
+
+
+def stored_pairs(workspace: Workspace, set_id: int) -> ScoredPairs:
+    """The same, read in the plainest way there is."""
+    with reading(workspace) as db:
+        rows = db.execute(
+            "SELECT first.text, second.text, final_score FROM silver_pair"
+            " JOIN sentence AS first ON first.id = sentence1_id"
+            " JOIN sentence AS second ON second.id = sentence2_id"
+            " WHERE silver_set_id = ? AND status <> 'rejected' ORDER BY sentence1_id, sentence2_id",
+            [set_id],
+        ).fetchall()
+    first, second, scores = zip(*rows, strict=True)
+    return ScoredPairs(list(first), list(second), np.array(scores, dtype=np.float64))

@@ -15,6 +15,7 @@ from augsbert_core.steps.augment import check_augmenting
 from augsbert_core.storage import candidates, gold, sentences, silver_sets
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Project
+from tests.silver_pairs import training_pairs
 from tests.tiny import WORDS, tiny_bert, tiny_masked_model
 
 SENTENCES = [
@@ -97,7 +98,7 @@ def test_gold_copies_become_a_complete_silver_set_without_passes(
     made = silver_sets.get_silver_set(workspace, found["silver_set_id"])
     assert made.is_complete
     assert (made.strategy, made.labeler, made.passes) == ("nlpaug", f"nlpaug:{model}", 0)
-    pairs = silver_sets.silver_training_pairs(workspace, made.id)
+    pairs = training_pairs(workspace, made.id)
     assert len(pairs) == found["n_copies"] == made.n_pairs == made.n_candidates
     assert found["n_copies"] + found["n_left_out"] == 15
     train = gold.scored_pairs(workspace, project.id, "train")

@@ -11,8 +11,8 @@ from augsbert_core.models.labeling import (
     Labeler,
     LabelerPart,
     ScoredBatch,
-    inspect_labeler,
     label_batches,
+    labeler_facts,
     load_labeler,
     score_batches,
 )
@@ -215,9 +215,9 @@ def test_an_average_is_the_mean_of_its_scorers_with_their_spread(labeler, encode
 
 
 def test_a_labeler_from_elsewhere_is_looked_at_before_use(labeler, tmp_path):
-    facts = inspect_labeler(labeler.location)
+    facts = labeler_facts(labeler.location, labeler.model)
     assert (facts.n_outputs, facts.activation, facts.max_length) == (1, "Sigmoid", 64)
     assert facts.n_parameters > 1000
     assert facts.n_tokens > 50
     with pytest.raises(WorkbenchError, match="3 outputs"):
-        inspect_labeler(tiny_cross_encoder(tmp_path, outputs=3))
+        load_labeler(tiny_cross_encoder(tmp_path, outputs=3), "cpu")

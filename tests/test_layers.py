@@ -10,7 +10,17 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGE = "augsbert_core"
 
-WORDS = {"pairs", "options", "errors", "progress", "bundle", "cards", "scripts", "toml_text"}
+WORDS = {
+    "pairs",
+    "options",
+    "errors",
+    "progress",
+    "bundle",
+    "files",
+    "cards",
+    "scripts",
+    "toml_text",
+}
 NUMERICS = {"sampling", "density", "metrics", "charts", "calibration", "seeds"}
 ENGINE = WORDS | NUMERICS | {"models", "storage"}
 

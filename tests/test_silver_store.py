@@ -34,6 +34,7 @@ from tests.silver_pairs import (
     silver_set,
     sixty_pairs,
     stored_bins,
+    training_pairs,
 )
 
 
@@ -133,7 +134,7 @@ def test_a_kept_set_copies_its_pairs_and_outlives_its_pool(
     silver_sets.delete_silver_set(workspace, labelled)
     kept = silver_sets.get_silver_set(workspace, kept_id)
     assert (kept.pool_set_id, kept.n_pairs, kept.passes) == (None, 2, 60)
-    assert len(silver_sets.silver_training_pairs(workspace, kept_id)) == 2
+    assert len(training_pairs(workspace, kept_id)) == 2
 
 
 def test_keeping_twice_for_one_run_makes_one_set(

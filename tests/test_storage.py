@@ -24,6 +24,7 @@ from augsbert_core.storage import (
 )
 from augsbert_core.storage.database import Workspace, backup, open_workspace, reading, writing
 from augsbert_core.storage.records import Project
+from tests.silver_pairs import training_pairs
 
 
 @pytest.fixture
@@ -218,7 +219,7 @@ def test_a_correction_replaces_the_score_everywhere_and_can_be_undone(
     pair_id = int(page(workspace, silver_set).iloc[0]["id"])
     reviews.review_silver_pair(workspace, pair_id, correction=0.2, status="corrected", actor="ann")
     assert page(workspace, silver_set, low=0.2, high=0.2)["id"].tolist() == [pair_id]
-    assert sorted(silver_sets.silver_training_pairs(workspace, silver_set).scores) == [
+    assert sorted(training_pairs(workspace, silver_set).scores) == [
         0.1,
         0.2,
         0.4,
@@ -236,7 +237,7 @@ def test_a_correction_replaces_the_score_everywhere_and_can_be_undone(
 def test_rejected_pairs_do_not_train(workspace: Workspace, silver_set: int) -> None:
     pair_id = int(page(workspace, silver_set).iloc[0]["id"])
     reviews.review_silver_pair(workspace, pair_id, status="rejected", actor="ann")
-    assert len(silver_sets.silver_training_pairs(workspace, silver_set)) == 3
+    assert len(training_pairs(workspace, silver_set)) == 3
     assert silver_bins.silver_score_counts(workspace, silver_set).sum() == 3
     assert silver_bins.silver_status_counts(workspace, silver_set)["rejected"] == 1
 

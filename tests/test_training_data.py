@@ -13,9 +13,10 @@ from augsbert_core.pairs import ScoredPairs, TrainingRows
 from augsbert_core.steps.recipe_checks import plan
 from augsbert_core.steps.recipes import PRESETS, apply_preset, stages_of
 from augsbert_core.steps.training_data import read_gold, read_stage
-from augsbert_core.storage import gold, reviews, runs, silver_pages, silver_sets
+from augsbert_core.storage import gold, reviews, runs, silver_pages
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Project
+from tests.silver_pairs import stored_pairs
 from tests.tiny_training import assert_same_weights, make_base, train
 from tests.training_lab import (
     N_DEV,
@@ -109,7 +110,7 @@ def test_rejected_pairs_are_left_out_and_corrections_count(tmp_path: Path) -> No
     options = BiEncoderOptions(silver_set_id=set_id)
     rows = rows_of((workspace, project, set_id), options, "silver")
     assert len(rows) == N_SILVER - 1
-    assert np.allclose(rows.labels, silver_sets.silver_training_pairs(workspace, set_id).scores)
+    assert np.allclose(rows.labels, stored_pairs(workspace, set_id).scores)
 
 
 @pytest.mark.parametrize(

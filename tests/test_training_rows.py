@@ -12,7 +12,7 @@ from augsbert_core.pairs import TrainingRows
 from augsbert_core.storage import reviews, silver_sets
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Project
-from tests.silver_pairs import all_pairs, sixty_pairs
+from tests.silver_pairs import all_pairs, sixty_pairs, stored_pairs
 from tests.tiny_training import TRAIN, make_base
 
 
@@ -25,7 +25,7 @@ def test_silver_rows_are_the_training_pairs_with_each_sentence_once(
     reviews.review_silver_pair(
         workspace, corrected["id"], correction=0.75, status="corrected", actor="ann"
     )
-    expected = silver_sets.silver_training_pairs(workspace, set_id)
+    expected = stored_pairs(workspace, set_id)
     rows = silver_sets.silver_training_rows(workspace, set_id)
     assert rows.columns() == [expected.sentences1, expected.sentences2]
     np.testing.assert_allclose(rows.labels, expected.scores, rtol=1e-6)

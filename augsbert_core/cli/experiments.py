@@ -135,6 +135,7 @@ def sweep_values(
 ) -> None:
     """The same recipe with other learning rates, batch sizes or top-k; the best on dev is marked."""
     from augsbert_core.steps.plans import GRIDS, sweep
+    from augsbert_core.steps.plans.parts import numbers_in
 
     workspace = open_home(context)
     chosen = named(workspace, project)
@@ -147,9 +148,10 @@ def sweep_values(
         recipe = _student(workspace, chosen, like, seed, device)
     plan = sweep(
         recipe,
-        learning_rates=_numbers(learning_rates, float) or (preset.learning_rates if preset else ()),
-        batch_sizes=_numbers(batch_sizes, int) or (preset.batch_sizes if preset else ()),
-        top_ks=_numbers(top_ks, int) or (preset.top_ks if preset else ()),
+        learning_rates=numbers_in(learning_rates, float)
+        or (preset.learning_rates if preset else ()),
+        batch_sizes=numbers_in(batch_sizes, int) or (preset.batch_sizes if preset else ()),
+        top_ks=numbers_in(top_ks, int) or (preset.top_ks if preset else ()),
         labeler=labeler,
         num_runs=num_runs,
         seed_step=seed_step,
@@ -200,6 +202,7 @@ def curve(
 ) -> None:
     """Scores against the number of gold pairs (figure 1), with and without silver."""
     from augsbert_core.steps.plans import learning_curve
+    from augsbert_core.steps.plans.parts import numbers_in
     from augsbert_core.storage.projects import count_project
 
     workspace = open_home(context)
@@ -210,7 +213,7 @@ def curve(
     plan = learning_curve(
         recipe,
         counts.train,
-        fractions=_numbers(fractions, float),
+        fractions=numbers_in(fractions, float),
         num_runs=num_runs,
         seed_step=seed_step,
         cross=_labeler(workspace, chosen, labeler_like) if labelled else None,
@@ -306,17 +309,6 @@ def _candidates(
     candidates: int | None, top_k: int, recipe: BiEncoderOptions
 ) -> SampleOptions | int:
     return candidates or SampleOptions(top_k=top_k, seed=recipe.seed)
-
-
-def _numbers(text: str, kind: Any) -> list[Any]:
-    """Numbers with commas between them. WorkbenchError names one that is none."""
-    found = []
-    for part in text.replace(",", " ").split():
-        try:
-            found.append(kind(part))
-        except ValueError:
-            raise WorkbenchError(f"{part!r} is no number of this kind.") from None
-    return found
 
 
 def _launch(

@@ -1,7 +1,7 @@
 """Commands around the labeler: look at one, judge those at hand, try one, let one score a candidate set."""
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -18,9 +18,6 @@ from augsbert_core.cli.console import (
 )
 from augsbert_core.cli.data import named
 from augsbert_core.options import GateOptions, LabelOptions, PreviewOptions
-
-if TYPE_CHECKING:
-    pass
 
 Candidates = Annotated[int, typer.Option(metavar="ID", min=1, max=2**62, help="The candidate set.")]
 Labeler = Annotated[

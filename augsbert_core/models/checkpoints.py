@@ -1,13 +1,13 @@
 """Where an interrupted training goes on: complete checkpoints, and the best model so far."""
 
 import json
-import os
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.files import write_whole
 
 COMPLETE = "complete.json"
 BEST = "best.json"
@@ -38,7 +38,7 @@ class Checkpoints:
         if not owner.is_file() or owner.read_text(encoding="utf-8") != fingerprint:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
-            _write(owner, fingerprint)
+            write_whole(owner, fingerprint)
 
     def make_room(self, n_kept: int, n_trained: int) -> None:
         """Refuse a training whose checkpoints and model would fill the disk.
@@ -71,7 +71,7 @@ class Checkpoints:
 
     def complete(self, step: int, notes: dict[str, Any]) -> None:
         """Mark the checkpoint of a step as fully written, with what the next process must know."""
-        _write(self.folder / f"checkpoint-{step}" / COMPLETE, json.dumps(notes))
+        write_whole(self.folder / f"checkpoint-{step}" / COMPLETE, json.dumps(notes))
 
     def notes(self, step: int) -> dict[str, Any]:
         """What `complete` was told about a step; empty when there is no such checkpoint."""
@@ -92,7 +92,7 @@ class Checkpoints:
         from safetensors.torch import save_model
 
         save_model(model, str(self._weights(best.step)))
-        _write(self.folder / BEST, json.dumps(asdict(best)))
+        write_whole(self.folder / BEST, json.dumps(asdict(best)))
         for path in self.folder.glob("best-*.safetensors"):
             if path != self._weights(best.step):
                 path.unlink()
@@ -116,10 +116,3 @@ class Checkpoints:
 def step_of(checkpoint: Path) -> int:
     """The optimiser step after which a checkpoint was written."""
     return int(checkpoint.name.removeprefix("checkpoint-"))
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a small file in one move, so that it is either old or new."""
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)

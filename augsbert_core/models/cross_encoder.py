@@ -29,7 +29,7 @@ from augsbert_core.models.truncation import WARN_ABOVE, count_truncated
 from augsbert_core.models.vocabulary import TrainedVocabulary
 from augsbert_core.options import CrossEncoderOptions
 from augsbert_core.pairs import ScoredPairs, TrainingRows
-from augsbert_core.progress import Report, ShouldStop, never, silent, stop_if
+from augsbert_core.progress import Report, ShouldStop, never, silent, stop_if, stretch
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def train_cross_encoder(
         replace(options, batch_size=plan.items_per_batch),
         folder,
         device=device,
-        report=_with_warning(report, warning),
+        report=stretch(report, 0.0, 1.0, note=warning.partition(";")[0]),
         should_stop=should_stop,
         checkpoint_seconds=checkpoint_seconds,
         stop_at=stop_at,
@@ -222,19 +222,3 @@ def truncation_warning(share: float, read: int) -> str:
         f"{share:.1%} of the training pairs are longer than the {read} tokens that are read of a pair; "
         "their ends are cut off. A longer input costs time but reads them."
     )
-
-
-def _with_warning(report: Report, warning: str) -> Report:
-    """A report that repeats the warning after each of its messages."""
-    if not warning:
-        return report
-
-    def reported(
-        fraction: float,
-        message: str,
-        metrics: dict[str, float] | None = None,
-        step: int | None = None,
-    ) -> None:
-        report(fraction, f"{message} · {warning.partition(';')[0]}", metrics, step)
-
-    return reported

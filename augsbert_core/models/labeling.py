@@ -252,14 +252,6 @@ class LabelerFacts:
     n_parameters: int
 
 
-def inspect_labeler(location: str, device: str = "cpu") -> LabelerFacts:
-    """Look at a cross-encoder that someone else has trained.
-
-    WorkbenchError: it cannot be had, has no trained head, or more than one output.
-    """
-    return labeler_facts(location, load_cross_encoder(location, device))
-
-
 def labeler_facts(location: str, model: Any) -> LabelerFacts:
     """The facts of a cross-encoder that is loaded already; `load_cross_encoder` has checked its output."""
     length = model.max_seq_length

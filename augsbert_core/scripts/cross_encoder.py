@@ -7,8 +7,6 @@ from typing import Any
 
 from augsbert_core.scripts import cross_pieces, frame, parts
 
-HEADS = ("own", "plain", "pooled", "cls")
-
 
 @dataclass(frozen=True)
 class CrossEncoderScript(frame.ScriptFacts):

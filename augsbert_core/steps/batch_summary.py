@@ -1,11 +1,11 @@
 """What came out of a batch: one row per model, and mean ± standard deviation over the seeds of a group."""
 
 import json
-import os
 from collections.abc import Iterable, Sequence
 from statistics import fmean, stdev
 from typing import Any
 
+from augsbert_core.files import write_whole
 from augsbert_core.options import BatchOptions, EvaluateOptions, PlannedRun, from_json
 from augsbert_core.steps.context import StepContext
 from augsbert_core.steps.names import model_label
@@ -82,8 +82,8 @@ def summary(workspace: Workspace, run_id: int, options: BatchOptions) -> dict[st
 def save_summary(context: StepContext, options: BatchOptions) -> dict[str, Any]:
     """Write summary.json and summary.csv into the batch's folder and the summary into its metrics."""
     found = summary(context.workspace, context.run.id, options)
-    _write(context, "summary.json", json.dumps(found, indent=2).encode())
-    _write(context, "summary.csv", summary_csv(found))
+    write_whole(context.folder / "summary.json", json.dumps(found, indent=2))
+    write_whole(context.folder / "summary.csv", summary_csv(found))
     runs.update_run(context.workspace, context.run.id, metrics={"summary": found})
     return found
 
@@ -110,13 +110,6 @@ def mean_and_deviation(values: Iterable[float | None]) -> tuple[float | None, fl
 def _line(row: dict[str, Any]) -> list[object]:
     shown = row | {"differs": ", ".join(f"{k} = {v}" for k, v in row.get("differs", {}).items())}
     return [shown.get(name) for name in COLUMNS]
-
-
-def _write(context: StepContext, name: str, content: bytes) -> None:
-    path = context.folder / name
-    unfinished = path.with_suffix(".part")
-    unfinished.write_bytes(content)
-    os.replace(unfinished, path)
 
 
 def _measured(

@@ -1,11 +1,10 @@
 """What the runs of a batch report: progress goes to the batch, curves to the run."""
 
-import math
 import threading
 import traceback
 
 from augsbert_core.progress import Report
-from augsbert_core.storage import runs
+from augsbert_core.storage.curves import Curves
 from augsbert_core.storage.database import Workspace
 
 WRITE_SECONDS = 0.5
@@ -30,12 +29,10 @@ class ChildReport:
         title: str,
         reached: float = 0.0,
     ) -> None:
-        self._workspace, self._run_id, self._parent = workspace, run_id, parent
+        self._parent = parent
         self._low, self._high, self._title = low, high, title
         self._share = min(max(reached, low), high)
-        self._points: list[tuple[str, int, float]] = []
-        self._step = 0
-        self._lock = threading.Lock()
+        self._curves = Curves(workspace, run_id)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._write_on, name="curves", daemon=True)
 
@@ -46,7 +43,7 @@ class ChildReport:
     def __exit__(self, *_error: object) -> None:
         self._ended.set()
         self._thread.join()
-        self._write()
+        self._curves.write()
 
     def __call__(
         self,
@@ -55,14 +52,7 @@ class ChildReport:
         metrics: dict[str, float] | None = None,
         step: int | None = None,
     ) -> None:
-        with self._lock:
-            if metrics:
-                self._step = self._step + 1 if step is None else step
-                self._points += [
-                    (name, self._step, float(value))
-                    for name, value in metrics.items()
-                    if math.isfinite(value)
-                ]
+        self._curves.add(metrics, step)
         share = self._low + (self._high - self._low) * min(max(fraction, 0.0), 1.0)
         self._share = max(self._share, share)
         self._parent(self._share, f"{self._title}: {message}")
@@ -70,15 +60,7 @@ class ChildReport:
     def _write_on(self) -> None:
         while not self._ended.wait(WRITE_SECONDS):
             try:
-                self._write()
+                self._curves.write()
             except Exception:  # noqa: BLE001
                 # A locked database may mend: the points stay, the next write tries again.
                 traceback.print_exc()
-
-    def _write(self) -> None:
-        with self._lock:
-            points = list(self._points)
-        if points:
-            runs.add_metrics(self._workspace, self._run_id, points)
-            with self._lock:
-                del self._points[: len(points)]

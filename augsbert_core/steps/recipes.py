@@ -19,6 +19,7 @@ __all__ = [
     "stages_of",
     "to_toml",
     "uses",
+    "without_silver",
 ]
 
 OVERRIDES = (
@@ -201,12 +202,9 @@ def uses(options: BiEncoderOptions, kind: str) -> bool:
     return any(kind in stage.data.split("+") for stage in begun)
 
 
-def gold_only_twin(options: BiEncoderOptions, steps: Sequence[int]) -> BiEncoderOptions:
-    """The same recipe without silver, for as many optimiser steps. steps: of each stage that the run has.
-
-    A stage that trains on silver takes gold in its place; without stages of its own the twin has one.
-    """
-    plain = replace(
+def without_silver(options: BiEncoderOptions) -> BiEncoderOptions:
+    """The recipe on gold alone; its stages stay. Never stopped early: it has its steps to take."""
+    return replace(
         options,
         silver_set_id=None,
         use_gold=True,
@@ -214,6 +212,14 @@ def gold_only_twin(options: BiEncoderOptions, steps: Sequence[int]) -> BiEncoder
         silver_weight=1.0,
         patience=0,
     )
+
+
+def gold_only_twin(options: BiEncoderOptions, steps: Sequence[int]) -> BiEncoderOptions:
+    """The same recipe without silver, for as many optimiser steps. steps: of each stage that the run has.
+
+    A stage that trains on silver takes gold in its place; without stages of its own the twin has one.
+    """
+    plain = without_silver(options)
     if not options.stages:
         return replace(plain, max_steps=sum(steps))
     before = options.stages[: options.first_stage - 1]

@@ -14,8 +14,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from augsbert_core.files import write_whole
 from augsbert_core.models.training import TrainingResult
-from augsbert_core.progress import Report, stop_if
+from augsbert_core.progress import Report, stop_if, stretch
 from augsbert_core.steps.context import StepContext
 from augsbert_core.steps.training_data import TrainingOptions
 
@@ -63,7 +64,7 @@ def optimise_seeds(
     for step, values in chosen.points:
         context.report(begun, title, values, step)
     # The trainer's own fraction begins at the checkpoint.
-    report = told_of(context.report, title, begun - options.seed_stop / _whole(options), 1.0)
+    report = stretch(context.report, begun - options.seed_stop / _whole(options), 1.0, title=title)
     result = train_one(chosen.seed, _folder(context, chosen.seed), report, None)
     model = context.folder / "model"
     shutil.rmtree(model, ignore_errors=True)
@@ -97,12 +98,12 @@ def _trial(
     stop_if(context.should_stop)
     number = seed - options.seed
     points: list[tuple[int, dict[str, float]]] = []
-    report = told_of(
+    report = stretch(
         context.report,
-        f"Seed {seed}, {number + 1} of {options.seeds}",
         _share(options, number),
         _share(options, number + 1),
-        points,
+        title=f"Seed {seed}, {number + 1} of {options.seeds}",
+        points=points,
     )
     result = train_one(seed, _folder(context, seed), report, options.seed_stop)
     score = result.dev_curve[-1][1] if result.dev_curve else None
@@ -124,43 +125,3 @@ def _whole(options: TrainingOptions) -> float:
 def _share(options: TrainingOptions, n_trials: int) -> float:
     """How far the whole is after so many trials."""
     return n_trials * options.seed_stop / _whole(options)
-
-
-def told_of(
-    report: Report,
-    title: str,
-    low: float,
-    high: float,
-    points: list[tuple[int, dict[str, float]]] | None = None,
-    offset: int = 0,
-) -> Report:
-    """A report whose 0 to 1 is a part of the given one, with a title before each message.
-
-    points: collects the curves in place of showing them (curves of several seeds would lie over each other).
-    offset: added to each step.
-    """
-
-    def reported(
-        fraction: float,
-        message: str,
-        metrics: dict[str, float] | None = None,
-        step: int | None = None,
-    ) -> None:
-        at = None if step is None else step + offset
-        text = f"{title} · {message}" if title else message
-        share = low + (high - low) * fraction
-        if points is None:
-            report(share, text, metrics, at)
-            return
-        if metrics and at is not None:
-            points.append((at, dict(metrics)))
-        report(share, text)
-
-    return reported
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a small file in one move, so that it is either old or new."""
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(text, encoding="utf-8")
-    os.replace(temporary, path)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.files import write_whole
 from augsbert_core.models import bi_encoder, cross_encoder
 from augsbert_core.options import (
     BiEncoderOptions,
@@ -21,12 +22,11 @@ from augsbert_core.options import (
     from_json,
 )
 from augsbert_core.pairs import ScoredPairs
-from augsbert_core.progress import stop_if
+from augsbert_core.progress import stop_if, stretch
 from augsbert_core.seeds import MIN_SEEDS, rank_agreement
 from augsbert_core.steps.context import StepContext
 from augsbert_core.steps.recipes import stage_options, stages_of
-from augsbert_core.steps.seed_optimisation import told_of, write_whole
-from augsbert_core.steps.train import NO_PAIRS, check_training, training_key
+from augsbert_core.steps.train import NO_PAIRS, call_trainer, check_training, training_key
 from augsbert_core.steps.training_data import TrainingData, read_gold, read_stage
 from augsbert_core.storage import gold
 from augsbert_core.storage.database import Workspace
@@ -152,17 +152,8 @@ def _train_seed(
     for place, stop_at in enumerate(ends):
         low, high = ((number + each / len(ends)) / options.seeds for each in (place, place + 1))
         title = f"Seed {seed}, {number + 1} of {options.seeds}"
-        result = _trainer(told)(
-            data.rows,
-            dev,
-            told,
-            folder,
-            task=context.project.task,
-            device=context.device,
-            report=told_of(context.report, title, low, high, points=[]),
-            should_stop=context.should_stop,
-            stop_at=stop_at,
-        )
+        report = stretch(context.report, low, high, title=title, points=[])
+        result = call_trainer(context, _trainer(told), told, data, dev, folder, report, stop_at)
     curve = SeedCurve(result.dev_curve, result.n_steps, result.metric, result.seconds)
     write_whole(record, json.dumps({"key": key, **asdict(curve)}))
     shutil.rmtree(folder)

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from augsbert_core.files import write_whole
 from augsbert_core.models import bi_encoder, cross_encoder
 from augsbert_core.models.training import TrainingResult
 from augsbert_core.options import BiEncoderOptions, CrossEncoderOptions, Stage, to_json
 from augsbert_core.pairs import ScoredPairs
-from augsbert_core.progress import Report
+from augsbert_core.progress import Report, stretch
 from augsbert_core.steps.context import StepContext
 from augsbert_core.steps.negatives import check_one_class, with_negatives
 from augsbert_core.steps.recipe_checks import (
@@ -24,7 +25,7 @@ from augsbert_core.steps.recipe_checks import (
     plan,
 )
 from augsbert_core.steps.recipes import stage_options, stages_of, uses
-from augsbert_core.steps.seed_optimisation import optimise_seeds, told_of, write_whole
+from augsbert_core.steps.seed_optimisation import optimise_seeds
 from augsbert_core.steps.training_data import (
     TrainingData,
     TrainingOptions,
@@ -114,7 +115,8 @@ def _after_warm_start(
     n_rows = begun.n_pairs * (2 if options.both_orders else 1)
     offset = math.ceil(n_rows / options.batch_size)
     return replace(
-        context, report=told_of(context.report, "Training (2 of 2)", GOLD_FROM, 1.0, offset=offset)
+        context,
+        report=stretch(context.report, GOLD_FROM, 1.0, title="Training (2 of 2)", offset=offset),
     )
 
 
@@ -159,11 +161,11 @@ def _train_stages(
         folder = (
             context.folder if last else context.folder / f"stage-{options.first_stage + number}"
         )
-        report = told_of(
+        report = stretch(
             context.report,
-            f"Stage {number + 1} of {len(stages)}" if len(stages) > 1 else "",
             planned_before / whole,
             (planned_before + planned[number].n_steps) / whole,
+            title=f"Stage {number + 1} of {len(stages)}" if len(stages) > 1 else "",
             offset=taken_before,
         )
         key = training_key(told, data, dev, key)
@@ -171,7 +173,7 @@ def _train_stages(
         if result is None:
             _forget_after(context, options.first_stage + number, is_last=last)
             trainer = bi_encoder.train_bi_encoder
-            result = _call(context, trainer, told, data, dev, folder, report)
+            result = call_trainer(context, trainer, told, data, dev, folder, report)
             if not last:
                 record = json.dumps({"key": key, "result": asdict(result)})
                 write_whole(folder / STAGE_RECORD, record)
@@ -221,16 +223,18 @@ def _train_one(
 ) -> tuple[TrainingResult, dict[str, Any]]:
     """One stage with one seed, or with the best of several. Returns what is to be added to the result."""
     if options.seeds == 1:
-        return _call(context, trainer, options, data, dev, context.folder, context.report), {}
+        return call_trainer(
+            context, trainer, options, data, dev, context.folder, context.report
+        ), {}
 
     def train_one(seed: int, folder: Path, report: Report, stop_at: float | None) -> TrainingResult:
         told = replace(options, seed=seed, seeds=1)
-        return _call(context, trainer, told, data, dev, folder, report, stop_at)
+        return call_trainer(context, trainer, told, data, dev, folder, report, stop_at)
 
     return optimise_seeds(context, options, training_key(options, data, dev), train_one)
 
 
-def _call(
+def call_trainer(
     context: StepContext,
     trainer: Callable[..., TrainingResult],
     options: TrainingOptions,

@@ -15,14 +15,15 @@ from pathlib import Path
 import numpy as np
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.files import write_whole
 from augsbert_core.models import catalog, cross_encoder, evaluation
 from augsbert_core.models.truncation import is_at_hand
 from augsbert_core.options import CrossEncoderOptions, SampleOptions
 from augsbert_core.pairs import ScoredPairs
+from augsbert_core.progress import stretch
 from augsbert_core.sampling import SAMPLERS, Candidates, Corpus
 from augsbert_core.steps.context import StepContext
 from augsbert_core.steps.sample import sampling_corpus
-from augsbert_core.steps.seed_optimisation import told_of, write_whole
 
 WARM_STARTS = ("auto", "on", "off")
 
@@ -100,7 +101,7 @@ def warm_start(context: StepContext, options: CrossEncoderOptions) -> WarmStart 
     if done is not None:
         return done
     begun = time.monotonic()
-    report = told_of(context.report, "Warm start (1 of 2)", 0.0, GOLD_FROM)
+    report = stretch(context.report, 0.0, GOLD_FROM, title="Warm start (1 of 2)")
     report(0.0, "choosing pairs of the corpus")
     pairs = warm_start_pairs(context, options)
     if not len(pairs):

@@ -5,12 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from augsbert_core.pairs import TrainingRows, sentence_key
+from augsbert_core.pairs import TrainingRows
 from augsbert_core.storage.column_names import NLI_LABELS
-from augsbert_core.storage.database import Workspace, columns, reading, writing
-from augsbert_core.storage.runs import ImportRecord, insert_finished_run
-from augsbert_core.storage.sentences import intern_sentences
-from augsbert_core.storage.triplets import rows_of_ids
+from augsbert_core.storage.database import Workspace, columns, reading
+from augsbert_core.storage.runs import ImportRecord
+from augsbert_core.storage.sentences import add_sentence_rows, rows_of_ids
 
 CONTRADICTION, ENTAILMENT, NEUTRAL = 0, 1, 2
 """The classes of `nli_training_rows`, as sentence-transformers numbers them; files count otherwise."""
@@ -31,17 +30,9 @@ def add_nli_pairs(
     metrics: Mapping[str, Any],
 ) -> int:
     """Write one import, all of its rows or none; returns its run's id. rows: (premise, hypothesis, label)."""
-    with writing(workspace) as db:
-        run_id = insert_finished_run(db, project_id, record, metrics)
-        ids = intern_sentences(db, project_id, (text for row in rows for text in row[:2]))
-        db.conn.executemany(
-            INSERT_SQL,
-            (
-                (project_id, run_id, *(ids[sentence_key(text)] for text in row[:2]), row[2], line)
-                for row, line in zip(rows, lines, strict=True)
-            ),
-        )
-    return run_id
+    return add_sentence_rows(
+        workspace, project_id, INSERT_SQL, rows, lines, n_texts=2, record=record, metrics=metrics
+    )
 
 
 READ_SQL = """

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sqlite_utils import Database
 
-from augsbert_core.pairs import sentence_key
+from augsbert_core.pairs import TrainingRows, sentence_key
 from augsbert_core.storage.database import Workspace, reading, writing
 from augsbert_core.storage.runs import ImportRecord, insert_finished_run
 
@@ -93,3 +93,52 @@ def corpus_size(workspace: Workspace, project_id: int, *, use_unlabelled: bool) 
             {"project": project_id, "unlabelled": use_unlabelled},
         ).fetchone()
     return int(row[0])
+
+
+def add_sentence_rows(
+    workspace: Workspace,
+    project_id: int,
+    insert_sql: str,
+    rows: Sequence[tuple[str, ...]],
+    lines: Sequence[int],
+    *,
+    n_texts: int,
+    record: ImportRecord,
+    metrics: Mapping[str, Any],
+) -> int:
+    """Write one import of rows of sentences, all of its rows or none; returns its run's id.
+
+    n_texts: so many columns of a row are sentences, the rest is stored as it is. insert_sql: takes the project, the
+    run, the ids of the sentences, the rest and the line.
+    """
+    with writing(workspace) as db:
+        run_id = insert_finished_run(db, project_id, record, metrics)
+        ids = intern_sentences(db, project_id, (text for row in rows for text in row[:n_texts]))
+        db.conn.executemany(
+            insert_sql,
+            (
+                (
+                    project_id,
+                    run_id,
+                    *(ids[sentence_key(text)] for text in row[:n_texts]),
+                    *row[n_texts:],
+                    line,
+                )
+                for row, line in zip(rows, lines, strict=True)
+            ),
+        )
+    return run_id
+
+
+def rows_of_ids(db: Database, found: np.ndarray, labels: np.ndarray) -> TrainingRows:
+    """Training rows from sentence ids, each sentence read once. found: int64, shape (columns, rows)."""
+    ids, places = np.unique(found, return_inverse=True)
+    if not len(ids):
+        return TrainingRows([], found.reshape(len(found), 0), labels)
+    db.execute("CREATE TEMP TABLE wanted (id INTEGER PRIMARY KEY)")
+    db.conn.executemany("INSERT INTO temp.wanted VALUES (?)", ((row,) for row in ids.tolist()))
+    cursor = db.execute("SELECT text FROM temp.wanted JOIN sentence USING (id) ORDER BY id")
+    texts = [text for (text,) in cursor]
+    if len(texts) != len(ids):
+        raise ValueError(f"{len(ids) - len(texts)} sentences of training rows are not in the store")
+    return TrainingRows(texts, places.reshape(found.shape).astype(np.int64), labels)

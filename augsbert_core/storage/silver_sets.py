@@ -8,13 +8,13 @@ import numpy as np
 from sqlite_utils import Database
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.pairs import ScoredPairs, TrainingRows
+from augsbert_core.pairs import TrainingRows
 from augsbert_core.storage import deletion
 from augsbert_core.storage.database import Workspace, columns, now, reading, writing
 from augsbert_core.storage.queue import refuse_while_at_work
 from augsbert_core.storage.records import SilverSet, record
+from augsbert_core.storage.sentences import rows_of_ids
 from augsbert_core.storage.silver_bins import count_in, unreviewed_counts
-from augsbert_core.storage.triplets import rows_of_ids
 
 SilverRow = tuple[Any, ...]
 """sentence1_id, sentence2_id, rank, sampler_score, score in [0, 1], raw_score, and where they are known order_gap
@@ -241,25 +241,8 @@ def silver_pair_codes(workspace: Workspace, set_ids: Sequence[int]) -> np.ndarra
     return ordered[np.diff(ordered, prepend=-1) > 0]
 
 
-def silver_training_pairs(workspace: Workspace, set_id: int) -> ScoredPairs:
-    """What a student learns from: corrections in place of scores, rejected pairs left out."""
-    with reading(workspace) as db:
-        rows = db.execute(
-            "SELECT first.text, second.text, final_score FROM silver_pair"
-            " JOIN sentence AS first ON first.id = sentence1_id"
-            " JOIN sentence AS second ON second.id = sentence2_id"
-            " WHERE silver_set_id = ? AND status <> 'rejected' ORDER BY sentence1_id, sentence2_id",
-            [set_id],
-        ).fetchall()
-    return ScoredPairs(
-        [row[0] for row in rows],
-        [row[1] for row in rows],
-        np.array([row[2] for row in rows], dtype=np.float64),
-    )
-
-
 def silver_training_rows(workspace: Workspace, set_id: int) -> TrainingRows:
-    """What a student learns from, as `silver_training_pairs`, but with each sentence once.
+    """What a student learns from: corrections in place of scores, rejected pairs left out, each sentence once.
 
     A million pairs are read in seconds: ids and scores come as arrays, and no text is repeated. labels: float32.
     """

@@ -8,7 +8,15 @@ import streamlit as st
 from augsbert_core.options import BiEncoderOptions
 from augsbert_core.steps.recipes import stages_of, uses
 from augsbert_core.storage.records import Project
-from augsbert_core.ui.recipes import keep, whole
+from augsbert_core.ui.recipes import (
+    gold_limit_input,
+    keep,
+    number,
+    optimiser_inputs,
+    patience_input,
+    seed_inputs,
+    whole,
+)
 from augsbert_core.ui.training_words import LOSS_WHY, LOSSES, POOLINGS
 
 DEFAULTS = BiEncoderOptions()
@@ -77,12 +85,6 @@ def _ranking_inputs(
     return told
 
 
-def number(label: str, low: float, high: float, step: float, help_text: str, **kept: Any) -> float:
-    """A number within limits."""
-    value = st.number_input(label, low, high, step=step, format="%g", help=help_text, **kept)
-    return low if value is None else float(value)
-
-
 def advanced_inputs(page: str, project: Project, options: BiEncoderOptions) -> dict[str, Any]:
     """All further options. options: what is known so far, which decides what can be asked."""
     told: dict[str, Any] = {}
@@ -99,11 +101,7 @@ def _data_inputs(page: str, project: Project, options: BiEncoderOptions) -> dict
     left, middle, right = st.columns(3)
     if uses(options, "gold"):
         with left:
-            told["gold_limit"] = st.number_input(
-                "Gold pairs at most", 1, placeholder="all",
-                help="Only so many gold pairs, drawn with the seed: how a learning curve is made.",
-                **keep(page, project, "gold_limit", None),
-            )  # fmt: skip
+            told["gold_limit"] = gold_limit_input(page, project)
         with middle:
             told["gold_repeats"] = whole(
                 "Gold repeats", 1, 100, 1,
@@ -146,29 +144,11 @@ def _optimiser_inputs(page: str, project: Project) -> dict[str, Any]:
             help="A fixed number of optimiser steps in place of epochs, for each stage that names neither.",
             **keep(page, project, "max_steps", None),
         )  # fmt: skip
-    with left:
-        warmup = number(
-            "Warm-up share", 0.0, 1.0, 0.05, "The part of the steps during which the rate rises; not for constant.",
-            **keep(page, project, "warmup_ratio", DEFAULTS.warmup_ratio),
-        )  # fmt: skip
-    with middle:
-        decay = number(
-            "Weight decay", 0.0, 1.0, 0.01, "How strongly weights are drawn towards zero.",
-            **keep(page, project, "weight_decay", DEFAULTS.weight_decay),
-        )  # fmt: skip
-    with right:
-        seconds = number(
-            "Checkpoint every, seconds", 1.0, 3600.0, 10.0,
-            "An interrupted run loses at most so much work; each checkpoint costs a moment and room on the disk.",
-            **keep(page, project, "checkpoint_seconds", DEFAULTS.checkpoint_seconds),
-        )  # fmt: skip
     return {
         "pooling": pooling or DEFAULTS.pooling,
         "schedule": schedule or DEFAULTS.schedule,
         "max_steps": max_steps,
-        "warmup_ratio": warmup,
-        "weight_decay": decay,
-        "checkpoint_seconds": seconds,
+        **optimiser_inputs(page, project, DEFAULTS),
     }
 
 
@@ -176,12 +156,7 @@ def _stopping_inputs(page: str, project: Project, options: BiEncoderOptions) -> 
     told: dict[str, Any] = {}
     left, middle, right = st.columns(3)
     with left:
-        told["patience"] = whole(
-            "Early stopping, dev scores", 0, 50, 1,
-            "Stop after so many dev scores in a row without a better one; 0 trains to the end. The best "
-            "checkpoint is kept either way.",
-            **keep(page, project, "patience", 0),
-        )  # fmt: skip
+        told["patience"] = patience_input(page, project)
     n_stages = len(stages_of(options))
     if n_stages > 1:
         with middle:
@@ -191,19 +166,4 @@ def _stopping_inputs(page: str, project: Project, options: BiEncoderOptions) -> 
                 **keep(page, project, "first_stage", 1),
             )  # fmt: skip
         return told
-    with middle:
-        told["seeds"] = whole(
-            "Seeds to try", 1, 20, 1,
-            "Seed optimisation (paper §3.1): so many seeds begin, all stop early, and the best on dev is trained to "
-            "the end. The paper took 5; 1 tries none.",
-            **keep(page, project, "seeds", 1),
-        )  # fmt: skip
-    if told["seeds"] > 1:
-        with right:
-            told["seed_stop"] = number(
-                "Compare seeds after", 0.05, 0.95, 0.05,
-                "The share of the steps after which the seeds are compared. The paper took 0.2; the seed study below "
-                "tells what your data allow.",
-                **keep(page, project, "seed_stop", DEFAULTS.seed_stop),
-            )  # fmt: skip
-    return told
+    return told | seed_inputs(page, project, middle, right)

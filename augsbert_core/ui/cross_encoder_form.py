@@ -7,9 +7,20 @@ import streamlit as st
 
 from augsbert_core.options import CrossEncoderOptions
 from augsbert_core.storage.records import Project
-from augsbert_core.ui.advanced_training import number
 from augsbert_core.ui.bench import Bench
-from augsbert_core.ui.recipes import BASES, base_input, common_inputs, fill, keep, whole
+from augsbert_core.ui.recipes import (
+    BASES,
+    base_input,
+    common_inputs,
+    fill,
+    gold_limit_input,
+    keep,
+    number,
+    optimiser_inputs,
+    patience_input,
+    seed_inputs,
+    whole,
+)
 from augsbert_core.ui.silver_filters import set_title
 from augsbert_core.ui.students import complete_sets
 
@@ -199,28 +210,7 @@ def _pos_weight_input(project: Project, classes: tuple[int, int], told: dict[str
 
 
 def _optimiser_inputs(project: Project, told: dict[str, Any]) -> dict[str, Any]:
-    left, middle, right = st.columns(3)
-    with left:
-        warmup = number(
-            "Warm-up share", 0.0, 1.0, 0.05, "The part of the steps during which the learning rate rises.",
-            **keep(PAGE, project, "warmup_ratio", DEFAULTS.warmup_ratio),
-        )  # fmt: skip
-    with middle:
-        decay = number(
-            "Weight decay", 0.0, 1.0, 0.01, "How strongly weights are drawn towards zero.",
-            **keep(PAGE, project, "weight_decay", DEFAULTS.weight_decay),
-        )  # fmt: skip
-    with right:
-        seconds = number(
-            "Checkpoint, seconds", 1.0, 3600.0, 10.0,
-            "How often one is written. An interrupted run loses at most so much work; each checkpoint costs a moment and room on the disk.",
-            **keep(PAGE, project, "checkpoint_seconds", DEFAULTS.checkpoint_seconds),
-        )  # fmt: skip
-    found: dict[str, Any] = {
-        "warmup_ratio": warmup,
-        "weight_decay": decay,
-        "checkpoint_seconds": seconds,
-    }
+    found = optimiser_inputs(PAGE, project, DEFAULTS)
     left, middle, right = st.columns(3)
     with left:
         found["max_steps"] = st.number_input(
@@ -230,11 +220,7 @@ def _optimiser_inputs(project: Project, told: dict[str, Any]) -> dict[str, Any]:
         )  # fmt: skip
     if told.get("use_gold", True):
         with middle:
-            found["gold_limit"] = st.number_input(
-                "Gold pairs at most", 1, placeholder="all",
-                help="Only so many gold pairs, drawn with the seed: how a learning curve is made.",
-                **keep(PAGE, project, "gold_limit", None),
-            )  # fmt: skip
+            found["gold_limit"] = gold_limit_input(PAGE, project)
         if told.get("silver_set_id") is not None:
             with right:
                 found["silver_weight"] = number(
@@ -248,25 +234,5 @@ def _optimiser_inputs(project: Project, told: dict[str, Any]) -> dict[str, Any]:
 def _stopping_inputs(project: Project) -> dict[str, Any]:
     left, middle, right = st.columns(3)
     with left:
-        patience = whole(
-            "Early stopping", 0, 50, 1,
-            "Stop after so many dev scores in a row without a better one; 0 trains to the end. The best "
-            "checkpoint is kept either way.",
-            **keep(PAGE, project, "patience", DEFAULTS.patience),
-        )  # fmt: skip
-    with middle:
-        seeds = whole(
-            "Seeds to try", 1, 20, 1,
-            "Seed optimisation (paper §3.1): so many seeds begin, all stop early, and the best on dev is trained to "
-            "the end. The paper took 5; 1 tries none.",
-            **keep(PAGE, project, "seeds", DEFAULTS.seeds),
-        )  # fmt: skip
-    told: dict[str, Any] = {"patience": patience, "seeds": seeds}
-    with right:
-        if seeds > 1:
-            told["seed_stop"] = number(
-                "Compare seeds after", 0.05, 0.95, 0.05,
-                "The share of the steps after which the seeds are compared. The paper took 0.2.",
-                **keep(PAGE, project, "seed_stop", DEFAULTS.seed_stop),
-            )  # fmt: skip
-    return told
+        patience = patience_input(PAGE, project)
+    return {"patience": patience, **seed_inputs(PAGE, project, middle, right)}

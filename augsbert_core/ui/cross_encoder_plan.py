@@ -14,10 +14,9 @@ from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.gold_samples import count_queries
 from augsbert_core.storage.projects import ProjectCounts, get_project
 from augsbert_core.storage.records import Project
-from augsbert_core.ui.advanced_training import number
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.cross_encoder_form import DEFAULTS, PAGE, RANKING
-from augsbert_core.ui.recipes import keep, optimiser_steps
+from augsbert_core.ui.recipes import keep, number, optimiser_steps
 from augsbert_core.ui.students import count_training_silver
 from augsbert_core.ui.widgets import as_text, user_errors
 

@@ -2,11 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import streamlit as st
 
-from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import (
     BiEncoderOptions,
     CrossEncoderOptions,
@@ -14,6 +12,7 @@ from augsbert_core.options import (
     from_json,
 )
 from augsbert_core.steps import model_label
+from augsbert_core.steps.plans.parts import Number, numbers_in
 from augsbert_core.steps.plans.recipes import (
     labeler_runs,
     newest_labeler,
@@ -30,7 +29,6 @@ from augsbert_core.ui.recipes import keep, whole
 PAGE = "experiments"
 MOST_RECIPES = 30
 
-Number = TypeVar("Number", int, float)
 
 SILVER_CHOICES = {
     "reseeded": "A labeler per seed",
@@ -166,10 +164,4 @@ def number_list(
         placeholder="the recipe's own",
         **keep(PAGE, project, f"{name}-{grid}", ", ".join(f"{value:g}" for value in default)),
     )
-    values = []
-    for part in text.replace(",", " ").split():
-        try:
-            values.append(kind(part))
-        except ValueError:
-            raise WorkbenchError(f"{label}: {part!r} is no number of this kind.") from None
-    return values
+    return numbers_in(text, kind, label)

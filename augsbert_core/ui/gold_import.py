@@ -8,6 +8,7 @@ import streamlit as st
 
 from augsbert_core.options import ImportOptions
 from augsbert_core.pairs import SPLITS
+from augsbert_core.progress import stretch
 from augsbert_core.steps.import_data import ImportPlan, ImportReport, import_file
 from augsbert_core.storage.exports import rejected_csv
 from augsbert_core.storage.projects import count_project
@@ -17,7 +18,7 @@ from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.checklist import many
 from augsbert_core.ui.import_options import choose_options
 from augsbert_core.ui.import_sources import Source, choose_sources, forget_sources, plan_of
-from augsbert_core.ui.widgets import as_text, flash, user_errors
+from augsbert_core.ui.widgets import as_text, bar_report, flash, user_errors
 
 PREVIEW_ROWS = 20
 SHOWN_REJECTS = 1_000
@@ -174,16 +175,7 @@ def _import(
     told: list[tuple[str, ImportReport]] = st.session_state.setdefault("import-reports", [])
     told.clear()
     for number, (source, options) in enumerate(chosen):
-
-        def report(
-            fraction: float,
-            message: str,
-            metrics: dict[str, float] | None = None,
-            step: int | None = None,
-            number: int = number,
-        ) -> None:
-            bar.progress((number + fraction) / len(chosen), text=as_text(message))
-
+        report = stretch(bar_report(bar), number / len(chosen), (number + 1) / len(chosen))
         done = import_file(
             bench.workspace, project.id, source.data, source.name, options, report=report
         )

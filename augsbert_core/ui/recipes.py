@@ -28,6 +28,9 @@ BASES = (
 )
 """Offered as base models; the first needs no download, any other name or folder can be typed."""
 
+SEED_STOP = BiEncoderOptions().seed_stop
+"""The paper's; both kinds of encoder take it."""
+
 METRIC_NAMES = {"spearman": "Spearman", "f1": "F1"}
 
 DEVICE_NAMES = {"auto": "Best there is", "cpu": "CPU", "mps": "Apple GPU (mps)"}
@@ -85,6 +88,12 @@ def whole(label: str, low: int, high: int, step: int, help_text: str, **kept: An
     return int(st.number_input(label, low, high, step=step, help=help_text, **kept) or low)
 
 
+def number(label: str, low: float, high: float, step: float, help_text: str, **kept: Any) -> float:
+    """A number within limits."""
+    value = st.number_input(label, low, high, step=step, format="%g", help=help_text, **kept)
+    return low if value is None else float(value)
+
+
 def learning_rate_input(page: str, project: Project, default: float) -> float:
     """The step size of the optimiser."""
     kept = keep(page, project, "learning_rate", default)
@@ -139,6 +148,72 @@ def common_inputs(
         "seed": seed,
         "device": device,
     }
+
+
+def optimiser_inputs(
+    page: str, project: Project, defaults: CrossEncoderOptions | BiEncoderOptions
+) -> dict[str, Any]:
+    """What the optimiser does over time, and how often it is saved, in one row."""
+    left, middle, right = st.columns(3)
+    with left:
+        warmup = number(
+            "Warm-up share", 0.0, 1.0, 0.05,
+            "The part of the steps during which the learning rate rises; not for a constant rate.",
+            **keep(page, project, "warmup_ratio", defaults.warmup_ratio),
+        )  # fmt: skip
+    with middle:
+        decay = number(
+            "Weight decay", 0.0, 1.0, 0.01, "How strongly weights are drawn towards zero.",
+            **keep(page, project, "weight_decay", defaults.weight_decay),
+        )  # fmt: skip
+    with right:
+        seconds = number(
+            "Checkpoint, seconds", 1.0, 3600.0, 10.0,
+            "How often one is written. An interrupted run loses at most so much work; each checkpoint costs a moment "
+            "and room on the disk.",
+            **keep(page, project, "checkpoint_seconds", defaults.checkpoint_seconds),
+        )  # fmt: skip
+    return {"warmup_ratio": warmup, "weight_decay": decay, "checkpoint_seconds": seconds}
+
+
+def gold_limit_input(page: str, project: Project) -> int | None:
+    """How many gold pairs are trained on; None for all."""
+    return st.number_input(
+        "Gold pairs at most", 1, placeholder="all",
+        help="Only so many gold pairs, drawn with the seed: how a learning curve is made.",
+        **keep(page, project, "gold_limit", None),
+    )  # fmt: skip
+
+
+def patience_input(page: str, project: Project) -> int:
+    """When training stops early; 0 never."""
+    return whole(
+        "Early stopping", 0, 50, 1,
+        "Stop after so many dev scores in a row without a better one; 0 trains to the end. The best "
+        "checkpoint is kept either way.",
+        **keep(page, project, "patience", 0),
+    )  # fmt: skip
+
+
+def seed_inputs(page: str, project: Project, middle: Any, right: Any) -> dict[str, Any]:
+    """Seed optimisation: how many seeds, in one column, and where they are compared, in the other."""
+    with middle:
+        seeds = whole(
+            "Seeds to try", 1, 20, 1,
+            "Seed optimisation (paper §3.1): so many seeds begin, all stop early, and the best on dev is trained to "
+            "the end. The paper took 5; 1 tries none.",
+            **keep(page, project, "seeds", 1),
+        )  # fmt: skip
+    told: dict[str, Any] = {"seeds": seeds}
+    if seeds > 1:
+        with right:
+            told["seed_stop"] = number(
+                "Compare seeds after", 0.05, 0.95, 0.05,
+                "The share of the steps after which the seeds are compared. The paper took 0.2; a seed study (Train "
+                "page) tells what your data allow.",
+                **keep(page, project, "seed_stop", SEED_STOP),
+            )  # fmt: skip
+    return told
 
 
 def score_100(run: Run, key: str = "dev_score") -> float | None:

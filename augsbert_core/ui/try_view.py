@@ -6,11 +6,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from augsbert_core.progress import stretch
 from augsbert_core.steps import try_it
 from augsbert_core.steps.try_it import Choice, Found, PairScore
 from augsbert_core.storage.records import Project
 from augsbert_core.ui.bench import Bench
-from augsbert_core.ui.widgets import as_text, user_errors
+from augsbert_core.ui.widgets import as_text, bar_report, user_errors
 
 NOBODY = ""
 """In place of a model: none."""
@@ -106,16 +107,7 @@ def _search_all(
     bar = st.progress(0.0, text="Loading the model")
     found: dict[str, Found] = {}
     for number, target in enumerate(targets):
-
-        def report(
-            fraction: float,
-            message: str,
-            metrics: dict[str, float] | None = None,
-            step: int | None = None,
-            number: int = number,
-        ) -> None:
-            bar.progress((number + fraction) / len(targets), text=as_text(message))
-
+        report = stretch(bar_report(bar), number / len(targets), (number + 1) / len(targets))
         found[target] = try_it.search(
             bench.workspace, project, target, query, report=report, **told
         )

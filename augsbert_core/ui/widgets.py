@@ -4,11 +4,13 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from typing import Any
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.progress import Report
 from augsbert_core.storage.records import Project
 
 WORD_JOINER = "\u2060"
@@ -138,3 +140,17 @@ def time_text(stored: str | None) -> str:
     if not stored:
         return ""
     return datetime.fromisoformat(stored).astimezone().strftime("%d %b %Y, %H:%M")
+
+
+def bar_report(bar: Any) -> Report:
+    """A report that a progress bar on the page shows. bar: what `st.progress` returned."""
+
+    def report(
+        fraction: float,
+        message: str,
+        metrics: dict[str, float] | None = None,
+        step: int | None = None,
+    ) -> None:
+        bar.progress(fraction, text=as_text(message))
+
+    return report

@@ -1,9 +1,9 @@
 """What plans are made of: planned runs, seeds, and the gold-only twin."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import (
@@ -16,6 +16,9 @@ from augsbert_core.options import (
 )
 from augsbert_core.steps.batch import MOST_RUNS
 from augsbert_core.steps.compare import model_target
+from augsbert_core.steps.recipes import without_silver
+
+Number = TypeVar("Number", int, float)
 
 GOLD_ONLY = "Gold-only, equal steps"
 AUGMENTED = "AugSBERT"
@@ -47,6 +50,18 @@ def seeds_from(first: int, number: int, step: int) -> list[int]:
     return [first + place * step for place in range(number)]
 
 
+def numbers_in(text: str, kind: Callable[[str], Number], place: str = "") -> list[Number]:
+    """Numbers with commas or spaces between them. WorkbenchError names one that is none. place: where they stand."""
+    found = []
+    for part in text.replace(",", " ").split():
+        try:
+            found.append(kind(part))
+        except ValueError:
+            named = f"{place}: " if place else ""
+            raise WorkbenchError(f"{named}{part!r} is no number of this kind.") from None
+    return found
+
+
 def bounded(plan: Sequence[PlannedRun]) -> tuple[PlannedRun, ...]:
     """The plan as it is. WorkbenchError: it has too many runs."""
     if len(plan) > MOST_RUNS:
@@ -59,9 +74,7 @@ def bounded(plan: Sequence[PlannedRun]) -> tuple[PlannedRun, ...]:
 
 def gold_twin(bi: BiEncoderOptions) -> BiEncoderOptions:
     """The recipe without silver, as one stage. Its steps come from the run it is compared with."""
-    return replace(
-        bi, silver_set_id=None, use_gold=True, stages=(), first_stage=1, mixing="shuffled"
-    )
+    return replace(without_silver(bi), stages=(), first_stage=1)
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,7 @@ import json
 import os
 import random
 import signal
-import sys
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,45 +14,10 @@ from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import BatchOptions, PlannedRun, to_json
 from augsbert_core.steps.references import resolved
 from augsbert_core.storage import batches, projects, queue, runs
-from augsbert_core.storage.database import Workspace, open_workspace
+from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Job, Project
-from tests import fake_steps
 from tests.fake_steps import CountOptions
-
-PATIENCE = 30.0
-
-
-@pytest.fixture(autouse=True)
-def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "augsbert_core.steps", sys.modules.get("augsbert_core.steps"))
-    fake_steps.fake_package()
-    monkeypatch.setattr(processes, "WORKER_COMMAND", fake_steps.worker_command())
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> Iterator[Workspace]:
-    workspace = open_workspace(tmp_path / "workspace")
-    yield workspace
-    for job in queue.active_jobs(workspace):
-        if job.pid not in (None, os.getpid()):
-            processes.end(job)
-
-
-@pytest.fixture
-def project(workspace: Workspace) -> Project:
-    return projects.create_project(workspace, "Numbers")
-
-
-def wait_until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
-
-
-def wait_for(workspace: Workspace, job: Job, *states: str) -> Job:
-    wait_until(lambda: queue.get_job(workspace, job.id).state in states)
-    return queue.get_job(workspace, job.id)
+from tests.jobs.waiting import wait_for, wait_until
 
 
 def counting(key: str, **told: Any) -> PlannedRun:

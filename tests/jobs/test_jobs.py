@@ -8,9 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import psutil
 import pytest
@@ -18,48 +16,12 @@ import pytest
 from augsbert_core import jobs, processes, worker
 from augsbert_core.errors import Stopped, WorkbenchError
 from augsbert_core.options import to_json
-from augsbert_core.storage import projects, queue, runs
-from augsbert_core.storage.database import Workspace, open_workspace
+from augsbert_core.storage import queue, runs
+from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Job, Project
 from tests import fake_steps
 from tests.fake_steps import CountOptions
-
-PATIENCE = 30.0
-"""Seconds until a test gives up waiting; a busy machine starts a worker in a few."""
-
-
-@pytest.fixture(autouse=True)
-def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "augsbert_core.steps", sys.modules.get("augsbert_core.steps"))
-    fake_steps.fake_package()
-    monkeypatch.setattr(processes, "WORKER_COMMAND", fake_steps.worker_command())
-
-
-@pytest.fixture
-def workspace(tmp_path: Path) -> Iterator[Workspace]:
-    workspace = open_workspace(tmp_path / "workspace")
-    yield workspace
-    for job in queue.active_jobs(workspace):
-        if job.pid not in (None, os.getpid()):
-            processes.end(job)
-
-
-@pytest.fixture
-def project(workspace: Workspace) -> Project:
-    return projects.create_project(workspace, "Numbers")
-
-
-def wait_until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.05)
-
-
-def wait_for(workspace: Workspace, job: Job, *states: str) -> Job:
-    """The job, as soon as it is in one of the states; nobody tends the queue meanwhile."""
-    wait_until(lambda: queue.get_job(workspace, job.id).state in states)
-    return queue.get_job(workspace, job.id)
+from tests.jobs.waiting import wait_for, wait_until
 
 
 def numbers(workspace: Workspace, job: Job) -> list[tuple[int, float]]:
