@@ -12,13 +12,14 @@ from augsbert_core.models.losses import LOSSES
 from augsbert_core.models.pooling import POOLINGS
 from augsbert_core.options import BiEncoderOptions, CrossEncoderOptions, Stage
 from augsbert_core.steps.names import describe
-from augsbert_core.steps.recipe_checks import FITTING, check_recipe, plan
+from augsbert_core.steps.recipe_checks import FITTING, check_recipe, check_shape, plan
 from augsbert_core.steps.recipe_text import AT_LEAST, AT_MOST
 from augsbert_core.steps.recipes import (
     PRESETS,
     apply_preset,
     from_toml,
     gold_only_twin,
+    left_out,
     stage_options,
     stages_of,
     to_toml,
@@ -259,6 +260,18 @@ def test_the_plan_counts_rows_and_steps_of_each_stage(
     assert [(stage.data, stage.n_rows) for stage in both] == [("silver", 12), ("gold", 20)]
     (ranked,) = plan(workspace, project, BiEncoderOptions(loss="mnrl", positive_from=0.7))
     assert ranked.n_rows == 3, "three of the five gold pairs score 0.7 or more"
+
+
+def test_a_recipe_says_which_options_have_their_defaults() -> None:
+    assert left_out(to_toml(BiEncoderOptions(layers=2))) == []
+    unnamed = left_out("epochs = 2\n[[stages]]\nloss = 'cosine'\n")
+    assert "loss" in unnamed
+    assert not {"epochs", "layers", "stages"} & {*unnamed}
+
+
+def test_the_schedule_of_a_stage_is_checked() -> None:
+    with pytest.raises(WorkbenchError, match="Schedule 'foo' is not known"):
+        check_shape(BiEncoderOptions(stages=(Stage(schedule="foo"),)))
 
 
 def test_a_recipe_that_is_nested_too_deeply_is_refused() -> None:

@@ -109,6 +109,8 @@ def check_shape(options: BiEncoderOptions) -> None:
 def _check_stage(place: str, stage: Stage) -> None:
     _one_of(f"{place}data", stage.data, DATA)
     _one_of(f"{place}loss", stage.loss, LOSSES)
+    if stage.schedule is not None:
+        _one_of(f"{place}schedule", stage.schedule, SCHEDULES)
     fitting = FITTING.get(stage.loss, DATA)
     if stage.data not in fitting:
         raise WorkbenchError(

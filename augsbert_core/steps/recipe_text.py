@@ -65,6 +65,17 @@ def from_toml(text: str) -> BiEncoderOptions:
     return BiEncoderOptions(**values)
 
 
+def left_out(text: str) -> list[str]:
+    """The options that a recipe does not name and that have a default, unlike those whose absence says "none"."""
+    told = tomllib.loads(text)
+    defaults = BiEncoderOptions()
+    return [
+        field.name
+        for field in fields(BiEncoderOptions)
+        if field.name not in told and getattr(defaults, field.name) not in (None, ())
+    ]
+
+
 def _values(options_class: type, told: dict[str, Any], place: str) -> dict[str, Any]:
     known = {field.name: field for field in fields(options_class) if not _holds_tables(field)}
     hints = get_type_hints(options_class)

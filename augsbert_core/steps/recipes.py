@@ -6,7 +6,7 @@ from typing import Any
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import BiEncoderOptions, Stage
-from augsbert_core.steps.recipe_text import from_toml, to_toml
+from augsbert_core.steps.recipe_text import from_toml, left_out, to_toml
 
 __all__ = [
     "OVERRIDES",
@@ -15,6 +15,7 @@ __all__ = [
     "apply_preset",
     "from_toml",
     "gold_only_twin",
+    "left_out",
     "stage_options",
     "stages_of",
     "to_toml",

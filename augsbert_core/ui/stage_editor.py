@@ -1,9 +1,7 @@
 """The stages of a recipe in a table, and the whole recipe as a TOML file."""
 
 import math
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from typing import Any
 
 import pandas as pd
@@ -12,7 +10,7 @@ import streamlit as st
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import BiEncoderOptions, Stage
 from augsbert_core.steps.recipe_checks import check_shape
-from augsbert_core.steps.recipes import from_toml, to_toml
+from augsbert_core.steps.recipes import from_toml, left_out, to_toml
 from augsbert_core.storage.records import Project
 from augsbert_core.ui.training_words import DATA, LOSSES
 from augsbert_core.ui.widgets import as_text, flash
@@ -100,6 +98,8 @@ def stage_table(page: str, project: Project, begin_with: Sequence[Stage]) -> tup
         "Train in stages",
         key=f"{page}-{project.id}-staged",
         persist_state="session",
+        on_change=_replace,
+        args=(page, project, begin_with),
         help="An ordered list of trainings of one model, each with its own data and loss. Off, the inputs above "
         "are the only stage.",
     )
@@ -217,10 +217,6 @@ def _take_file(error_key: str, take: Callable[[BiEncoderOptions], None], key: st
     take_recipe(error_key, take, text)
 
 
-def _is_named(option: str, text: str) -> bool:
-    return re.search(rf"^\s*(\[\[)?{option}\b", text, flags=re.MULTILINE) is not None
-
-
 def take_recipe(error_key: str, take: Callable[[BiEncoderOptions], None], text: str) -> None:
     """Put the options of a TOML text into the inputs; a text that cannot be read leaves them as they are."""
     st.session_state.pop(error_key, None)
@@ -230,8 +226,7 @@ def take_recipe(error_key: str, take: Callable[[BiEncoderOptions], None], text: 
         found = from_toml(text)
         check_shape(found)
         take(found)
-        unnamed = [field.name for field in fields(found) if not _is_named(field.name, text)]
-        if unnamed:
+        if unnamed := left_out(text):
             flash(
                 f"{len(unnamed)} options that the recipe does not name have their defaults now",
                 ":material/info:",

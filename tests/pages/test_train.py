@@ -278,6 +278,20 @@ def test_stages_begin_with_the_recipe_that_was_there(
     assert (metric(page, "Pairs to train on"), metric(page, "Optimiser steps")) == before
 
 
+def test_stages_that_were_switched_off_do_not_come_back(
+    workspace: Workspace, project: Project
+) -> None:
+    silver_set(workspace, project)
+    page = open_page("train", project)
+    toggle = f"train-{project.id}-staged"
+    page.toggle(key=toggle).set_value(True).run()
+    page.toggle(key=toggle).set_value(False).run()
+    page.selectbox(key=f"train-{project.id}-data-1").set_value(0).run()
+    before = metric(page, "Pairs to train on")
+    page.toggle(key=toggle).set_value(True).run()
+    assert metric(page, "Pairs to train on") == before
+
+
 def test_the_table_of_stages_gives_back_what_it_shows() -> None:
     stages = PRESETS["sts_nli_mnrl_cosent"].stages
     frame = frame_of(stages)
