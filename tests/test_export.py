@@ -16,6 +16,7 @@ import pytest
 
 from augsbert_core import jobs
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.exporting.files import Entry, write_folder, write_zip
 from augsbert_core.options import (
     BiEncoderOptions,
     CrossEncoderOptions,
@@ -29,7 +30,6 @@ from augsbert_core.steps.card_facts import model_facts
 from augsbert_core.steps.import_data import import_file
 from augsbert_core.storage import gold, projects, reviews, runs
 from augsbert_core.storage.database import Workspace, open_workspace, writing
-from augsbert_core.storage.exports import Entry, write_folder, write_zip
 from augsbert_core.storage.records import Project
 from tests import silver_pairs
 from tests.conftest import GOLD_CSV

@@ -4,8 +4,8 @@ import io
 
 import pytest
 
-from augsbert_core.storage.exports import rejected_csv, safe_cell, to_csv, write_csv
-from augsbert_core.storage.tables import Rejected, read_table
+from augsbert_core.exporting.files import rejected_csv, safe_cell, to_csv, write_csv
+from augsbert_core.importing.rows import Rejected, read_table
 
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"]
 

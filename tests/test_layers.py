@@ -22,7 +22,8 @@ WORDS = {
     "toml_text",
 }
 NUMERICS = {"sampling", "density", "metrics", "charts", "calibration", "seeds"}
-ENGINE = WORDS | NUMERICS | {"models", "storage"}
+FILES = {"importing", "exporting"}
+ENGINE = WORDS | NUMERICS | FILES | {"models", "storage"}
 
 ROOMS: dict[str, tuple[set[str], set[str]]] = {
     # room: (rooms it may import, libraries it may import besides the standard library)
@@ -36,12 +37,20 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
         {"numpy", "scipy", "torch", "transformers", "sentence_transformers", "datasets", "accelerate",
          "safetensors", "huggingface_hub", "faiss", "tokenizers"},
     ),
-    "storage": (WORDS | {"storage"}, {"numpy", "pandas", "sqlite_utils"}),
+    "importing": (
+        WORDS | {"importing"},
+        {"numpy", "scipy", "pyarrow", "openpyxl", "charset_normalizer", "datasets"},
+    ),
+    "exporting": (
+        WORDS | {"exporting", "importing"},
+        {"numpy", "pyarrow", "openpyxl", "datasets"},
+    ),
+    "storage": (WORDS | FILES | {"storage"}, {"numpy", "pandas", "sqlite_utils"}),
     "steps": (ENGINE | {"steps"}, {"numpy", "pandas"}),
     "jobs": (ENGINE | {"steps", "jobs"}, {"psutil"}),
     "cli": (ENGINE | {"steps", "jobs", "cli"}, {"typer", "rich", "streamlit", "click"}),
     "ui": (
-        WORDS | NUMERICS | {"storage", "steps", "jobs", "ui", "devices"},
+        WORDS | NUMERICS | FILES | {"storage", "steps", "jobs", "ui", "devices"},
         {"numpy", "pandas", "plotly", "streamlit"},
     ),
 }  # fmt: skip
@@ -113,6 +122,7 @@ def test_the_app_and_the_command_line_start_without_torch() -> None:
         "accelerate",
         "numba",
         "sklearn",
+        "openpyxl",
     ]
     program = (
         f"import importlib, sys\nfor name in {modules!r}: importlib.import_module(name)\n"

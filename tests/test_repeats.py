@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.storage.tables import (
+from augsbert_core.importing.rows import (
     GoldRow,
     apply_repeats_policy,
     find_repeats,

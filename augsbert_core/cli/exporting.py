@@ -12,7 +12,7 @@ from augsbert_core.cli.data import named
 from augsbert_core.errors import WorkbenchError
 
 if TYPE_CHECKING:
-    from augsbert_core.storage.exports import Entry
+    from augsbert_core.exporting.files import Entry
 
 RunId = Annotated[
     int, typer.Option("--run", metavar="ID", min=1, max=2**62, help="A training run.")
@@ -40,8 +40,8 @@ def export_model(
     context: typer.Context, run: RunId, output: Output, as_json: AsJson = False
 ) -> None:
     """Write a trained model with its model card."""
+    from augsbert_core.exporting.files import size_text
     from augsbert_core.steps.export import export_model as write
-    from augsbert_core.storage.exports import size_text
 
     target = output.expanduser()
     entries = write(open_home(context), run, target)
@@ -94,8 +94,8 @@ def export_gold(
 @export.command("recipe")
 def export_recipe(context: typer.Context, run: RunId, output: TextOutput = None) -> None:
     """Write what a training run was told, as TOML."""
+    from augsbert_core.exporting.files import Entry
     from augsbert_core.steps.export import recipe_text
-    from augsbert_core.storage.exports import Entry
 
     text = recipe_text(open_home(context), run)
     _write_or_print([Entry("recipe.toml", text.encode("utf-8"))], output)
@@ -111,7 +111,7 @@ def export_script(context: typer.Context, run: RunId, output: TextOutput = None)
 
 def _write_or_print(entries: list["Entry"], output: Path | None) -> None:
     """The first entry goes to the output, further ones beside it."""
-    from augsbert_core.storage.exports import entry_bytes, write_file
+    from augsbert_core.exporting.files import entry_bytes, write_file
 
     if output is None:
         typer.echo(entry_bytes(entries[0]).decode("utf-8"), nl=False)
@@ -142,9 +142,9 @@ def push(
 
     The token is read from HF_TOKEN, or asked for; it is stored nowhere.
     """
+    from augsbert_core.exporting.files import size_text
     from augsbert_core.options import PushOptions
     from augsbert_core.steps.export import check_push, push_files, push_model
-    from augsbert_core.storage.exports import size_text
 
     workspace = open_home(context)
     options = PushOptions(run_id=run, repo=repo, private=not public)

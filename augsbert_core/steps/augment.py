@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.importing.rows import text_pair_key
 from augsbert_core.models import augmentation
 from augsbert_core.options import AugmentOptions
 from augsbert_core.pairs import ScoredPairs, sentence_key
@@ -13,7 +14,6 @@ from augsbert_core.steps.context import StepContext
 from augsbert_core.storage import augmented, gold
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Project
-from augsbert_core.storage.tables import text_pair_key
 
 TRIES = 3
 """A copy that cannot be used is drawn anew this often in all."""

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean, stdev
 from typing import Any
 
+from augsbert_core.exporting.files import to_csv
 from augsbert_core.files import write_whole
 from augsbert_core.options import BatchOptions, EvaluateOptions, PlannedRun, from_json
 from augsbert_core.steps.context import StepContext
 from augsbert_core.steps.names import model_label
 from augsbert_core.storage import batches, runs
 from augsbert_core.storage.database import Workspace
-from augsbert_core.storage.exports import to_csv
 from augsbert_core.storage.plain import plain
 from augsbert_core.storage.records import Run
 

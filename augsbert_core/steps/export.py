@@ -6,6 +6,14 @@ from typing import Any, TextIO
 
 from augsbert_core.cards import data_card, model_card
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.exporting.files import (
+    Entry,
+    write_csv,
+    write_file,
+    write_folder,
+    write_json_lines,
+    write_zip,
+)
 from augsbert_core.models import hub, inspection
 from augsbert_core.options import BiEncoderOptions, CrossEncoderOptions, PushOptions
 from augsbert_core.scripts import (
@@ -26,14 +34,6 @@ from augsbert_core.steps.card_facts import (
 from augsbert_core.steps.recipes import stage_options, stages_of
 from augsbert_core.storage import gold_export, projects, runs, silver_exports
 from augsbert_core.storage.database import Workspace
-from augsbert_core.storage.exports import (
-    Entry,
-    write_csv,
-    write_file,
-    write_folder,
-    write_json_lines,
-    write_zip,
-)
 from augsbert_core.storage.records import Run
 from augsbert_core.storage.silver_sets import get_silver_set
 from augsbert_core.toml_text import to_toml

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.importing import rows as tables
+from augsbert_core.importing.rows import Columns, GoldRow, Rejected, Repeats, Table
 from augsbert_core.options import ImportOptions, to_json
 from augsbert_core.pairs import SPLITS, ScoreRange
 from augsbert_core.progress import Report, silent
-from augsbert_core.storage import candidates, gold, nli, runs, sentences, tables, triplets
+from augsbert_core.storage import candidates, gold, nli, runs, sentences, triplets
 from augsbert_core.storage.database import Workspace
-from augsbert_core.storage.tables import Columns, GoldRow, Rejected, Repeats, Table
 
 KEPT_REJECTS = 1_000
 """So many rejected rows are stored with an import; the report of the import itself lists all."""

@@ -10,12 +10,12 @@ import pandas as pd
 from sqlite_utils import Database
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.importing.rows import GoldRow
 from augsbert_core.pairs import ScoredPairs, ScoreRange, pair_key, sentence_key
 from augsbert_core.storage.database import Workspace, reading, writing
 from augsbert_core.storage.queue import refuse_while_at_work
 from augsbert_core.storage.runs import ImportRecord, insert_finished_run
 from augsbert_core.storage.sentences import intern_sentences
-from augsbert_core.storage.tables import GoldRow
 
 
 def add_gold_rows(

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.storage.column_names import SPLIT_WORDS, tidy
-from augsbert_core.storage.columns import find_column
-from augsbert_core.storage.reading import Table, read_table
+from augsbert_core.importing.column_names import SPLIT_WORDS, tidy
+from augsbert_core.importing.columns import find_column
+from augsbert_core.importing.delimited import Table, read_table
 
 TEXT_NAMES = ("text", "sentence", "sentence1", "question", "query", "review", "content")
 LABEL_NAMES = ("label", "labels", "class", "category", "target", "score", "y")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from augsbert_core.storage.exports import write_csv, write_json_lines
+from augsbert_core.exporting.files import write_csv, write_json_lines
 
 
 @dataclass(frozen=True)

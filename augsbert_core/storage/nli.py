@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from augsbert_core.importing.column_names import NLI_LABELS
 from augsbert_core.pairs import TrainingRows
-from augsbert_core.storage.column_names import NLI_LABELS
 from augsbert_core.storage.database import Workspace, columns, reading
 from augsbert_core.storage.runs import ImportRecord
 from augsbert_core.storage.sentences import add_sentence_rows, rows_of_ids

@@ -6,9 +6,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from augsbert_core.exporting.files import to_csv
 from augsbert_core.steps.compare import Comparison, Grouped
 from augsbert_core.steps.verdict import Verdict, p_text
-from augsbert_core.storage.exports import to_csv
 from augsbert_core.ui.recipes import METRIC_NAMES, count_column
 from augsbert_core.ui.widgets import as_text, duration_text
 

@@ -12,8 +12,8 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from augsbert_core.exporting.files import to_csv
 from augsbert_core.pairs import ScoreRange
-from augsbert_core.storage.exports import to_csv
 
 FORMAT = "figure-format"
 FORMATS = {"png": "PNG", "svg": "SVG"}

@@ -9,12 +9,12 @@ import streamlit as st
 
 from augsbert_core.cards import model_card
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.exporting.files import entry_bytes, size_text
 from augsbert_core.options import PushOptions
 from augsbert_core.steps import export
 from augsbert_core.steps.card_facts import model_facts
 from augsbert_core.steps.reproduce import reproduce_options
 from augsbert_core.storage.database import Workspace
-from augsbert_core.storage.exports import entry_bytes, size_text
 from augsbert_core.storage.records import Run, SilverSet
 from augsbert_core.storage.runs import list_runs
 from augsbert_core.ui.bench import Bench

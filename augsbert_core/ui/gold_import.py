@@ -6,14 +6,14 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from augsbert_core.exporting.files import rejected_csv
+from augsbert_core.importing.rows import KINDS, Rejected
 from augsbert_core.options import ImportOptions
 from augsbert_core.pairs import SPLITS
 from augsbert_core.progress import stretch
 from augsbert_core.steps.import_data import ImportPlan, ImportReport, import_file
-from augsbert_core.storage.exports import rejected_csv
 from augsbert_core.storage.projects import count_project
 from augsbert_core.storage.records import Project
-from augsbert_core.storage.tables import KINDS, Rejected
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.checklist import many
 from augsbert_core.ui.import_options import choose_options

@@ -6,10 +6,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.options import ImportOptions
-from augsbert_core.pairs import SPLITS, TASKS, ScoreRange
-from augsbert_core.storage.records import Project
-from augsbert_core.storage.tables import (
+from augsbert_core.importing.rows import (
     KINDS,
     Columns,
     Table,
@@ -19,6 +16,9 @@ from augsbert_core.storage.tables import (
     guess_score_range,
     guess_task,
 )
+from augsbert_core.options import ImportOptions
+from augsbert_core.pairs import SPLITS, TASKS, ScoreRange
+from augsbert_core.storage.records import Project
 from augsbert_core.ui.import_sources import Source, split_in_name, table_of
 from augsbert_core.ui.widgets import as_text
 

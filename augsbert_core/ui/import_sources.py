@@ -8,9 +8,9 @@ from typing import TypeVar
 
 import streamlit as st
 
+from augsbert_core.importing.rows import Table, read_table
 from augsbert_core.options import ImportOptions, to_json
 from augsbert_core.steps.import_data import ImportPlan, plan_import
-from augsbert_core.storage.tables import Table, read_table
 
 CACHE_ENTRIES = 8
 FILE_TYPES = ("csv", "tsv", "txt")

@@ -6,11 +6,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from augsbert_core.exporting.files import to_csv
 from augsbert_core.options import BUNDLED_MODEL, NegativesOptions, RerankOptions, from_json
 from augsbert_core.steps.mine_negatives import warn_about
 from augsbert_core.steps.names import source_label
 from augsbert_core.storage import gold
-from augsbert_core.storage.exports import to_csv
 from augsbert_core.storage.records import Project, Run
 from augsbert_core.storage.runs import list_runs
 from augsbert_core.ui.bench import Bench

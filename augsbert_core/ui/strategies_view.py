@@ -7,10 +7,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from augsbert_core.exporting.files import to_csv
 from augsbert_core.steps.compare import comparison
 from augsbert_core.steps.spreads import STATED
 from augsbert_core.steps.strategies import strategy_rows
-from augsbert_core.storage.exports import to_csv
 from augsbert_core.storage.records import Project, SilverSet
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.recipes import METRIC_NAMES

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.storage.column_names import (
+from augsbert_core.importing.column_names import (
     GROUP_NAMES,
     LABEL_NAMES,
     PAIR_NAMES,
@@ -16,7 +16,7 @@ from augsbert_core.storage.column_names import (
     nli_label,
     tidy,
 )
-from augsbert_core.storage.reading import Table
+from augsbert_core.importing.delimited import Table
 
 # What `--columns` names, in order, for each kind of content.
 KINDS = {

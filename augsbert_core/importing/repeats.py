@@ -11,7 +11,7 @@ from augsbert_core.errors import WorkbenchError
 from augsbert_core.pairs import SPLITS, sentence_key
 
 if TYPE_CHECKING:
-    from augsbert_core.storage.tables import GoldRow
+    from augsbert_core.importing.rows import GoldRow
 
 POLICIES = ("keep", "mean", "first", "drop")
 _TOLERANCE = 0.05

@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.pairs import ScoreRange
-from augsbert_core.storage.column_names import NLI_LABELS, SPLIT_WORDS, nli_label, parse_number
-from augsbert_core.storage.columns import (
+from augsbert_core.importing.column_names import NLI_LABELS, SPLIT_WORDS, nli_label, parse_number
+from augsbert_core.importing.columns import (
     KINDS,
     Columns,
     allowed_widths,
@@ -20,8 +19,8 @@ from augsbert_core.storage.columns import (
     find_column,
     guess_columns,
 )
-from augsbert_core.storage.reading import Table, read_table
-from augsbert_core.storage.repeats import (
+from augsbert_core.importing.delimited import Table, read_table
+from augsbert_core.importing.repeats import (
     POLICIES,
     Repeats,
     apply_repeats_policy,
@@ -29,6 +28,7 @@ from augsbert_core.storage.repeats import (
     split_by_ratio,
     text_pair_key,
 )
+from augsbert_core.pairs import ScoreRange
 
 __all__ = [
     "KINDS",

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.pairs import ScoreRange
-from augsbert_core.storage.tables import (
+from augsbert_core.importing.rows import (
     Columns,
     Table,
     choose_columns,
@@ -23,6 +22,7 @@ from augsbert_core.storage.tables import (
     sentence_rows,
     unlabelled_rows,
 )
+from augsbert_core.pairs import ScoreRange
 
 STS = ScoreRange(0, 5)
 STSB = Path(__file__).parents[2] / "shared" / "data" / "stsb"

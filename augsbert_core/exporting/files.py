@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.storage.tables import Rejected
+from augsbert_core.importing.rows import Rejected
 
 # A spreadsheet takes a cell that starts with one of these for a formula.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.storage.column_names import count_known_names, is_number, looks_like_header
-from augsbert_core.storage.decoding import decode
+from augsbert_core.importing.column_names import count_known_names, is_number, looks_like_header
+from augsbert_core.importing.decoding import decode
 
 DELIMITERS = ("\t", ",", ";", "|")
 _SAMPLE_CHARACTERS = 256 * 1024

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.importing.rows import Table, gold_rows, guess_columns, read_table
 from augsbert_core.pairs import ScoreRange
-from augsbert_core.storage.tables import Table, gold_rows, guess_columns, read_table
 
 STS = ScoreRange(0, 5)
 HEADER = "sentence1,sentence2,score\n"
