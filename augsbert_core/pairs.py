@@ -22,6 +22,12 @@ def pair_key(first: int, second: int) -> tuple[int, int]:
     return (first, second) if first <= second else (second, first)
 
 
+def text_pair_key(sentence1: str, sentence2: str) -> tuple[str, str]:
+    """The identity of a pair of texts: `sentence_key`s in sorted order, as a pair has no direction."""
+    first, second = sentence_key(sentence1), sentence_key(sentence2)
+    return (first, second) if first <= second else (second, first)
+
+
 def pair_codes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """One int64 per pair, equal exactly when the `pair_key`s are equal.
 

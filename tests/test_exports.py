@@ -5,7 +5,8 @@ import io
 import pytest
 
 from augsbert_core.exporting.files import rejected_csv, safe_cell, to_csv, write_csv
-from augsbert_core.importing.rows import Rejected, read_table
+from augsbert_core.importing.reading import read_table
+from augsbert_core.importing.rows import Rejected
 
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"]
 

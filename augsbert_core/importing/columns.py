@@ -16,7 +16,7 @@ from augsbert_core.importing.column_names import (
     nli_label,
     tidy,
 )
-from augsbert_core.importing.delimited import Table
+from augsbert_core.importing.table import Table
 
 # What `--columns` names, in order, for each kind of content.
 KINDS = {
@@ -36,6 +36,7 @@ class Columns:
     """0-based positions of the columns that are used; None where the table has no such column.
 
     label: of NLI rows. negative: of triplets, whose anchor and positive are sentence1 and sentence2.
+    source_id: the file's own name of each row.
     """
 
     sentence1: int
@@ -45,11 +46,12 @@ class Columns:
     group: int | None = None
     label: int | None = None
     negative: int | None = None
+    source_id: int | None = None
 
     @property
     def used(self) -> list[int]:
         """The positions in use, in ascending order."""
-        every = (*self.told, self.split, self.group)
+        every = (*self.told, self.split, self.group, self.source_id)
         return sorted(position for position in every if position is not None)
 
     @property

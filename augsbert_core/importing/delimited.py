@@ -14,6 +14,7 @@ from functools import cached_property
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.importing.column_names import count_known_names, is_number, looks_like_header
 from augsbert_core.importing.decoding import decode
+from augsbert_core.importing.table import Table
 
 DELIMITERS = ("\t", ",", ";", "|")
 _SAMPLE_CHARACTERS = 256 * 1024
@@ -22,24 +23,6 @@ _DELIMITER_NAMES = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "p
 # The default limit of 131,072 characters a cell is a process-wide setting that turns a long cell into
 # an error. It is raised once here, never restored: setting it back and forth would race in threads.
 csv.field_size_limit(2**31 - 1)
-
-
-@dataclass(frozen=True)
-class Table:
-    """The rows of a file as it was understood.
-
-    rows: cells as text, ragged rows included. line_numbers: the 1-based line on which each row
-    starts. header: the column names, or None. delimiter: "" when each line is one cell.
-    notes: plain sentences about everything that was decided or mended.
-    """
-
-    rows: list[list[str]]
-    line_numbers: list[int]
-    header: list[str] | None
-    delimiter: str
-    quoting: bool
-    encoding: str
-    notes: list[str]
 
 
 @dataclass(frozen=True)
@@ -75,7 +58,7 @@ class _Reading:
         )
 
 
-def read_table(
+def read_delimited(
     data: bytes,
     name: str,
     *,

@@ -3,76 +3,24 @@
 Nothing is dropped silently: of each table, rows kept + rows rejected is the number of its rows.
 """
 
-import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+import numpy as np
+
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.importing.column_names import NLI_LABELS, SPLIT_WORDS, nli_label, parse_number
-from augsbert_core.importing.columns import (
-    KINDS,
-    Columns,
-    allowed_widths,
-    choose_columns,
-    find_column,
-    guess_columns,
-)
-from augsbert_core.importing.delimited import Table, read_table
-from augsbert_core.importing.repeats import (
-    POLICIES,
-    Repeats,
-    apply_repeats_policy,
-    find_repeats,
-    split_by_ratio,
-    text_pair_key,
-)
-from augsbert_core.pairs import ScoreRange
+from augsbert_core.importing.column_names import NLI_LABELS, SPLIT_WORDS, nli_label
+from augsbert_core.importing.columns import Columns, allowed_widths
+from augsbert_core.importing.pair_rows import NO_SPLIT, PairRows
+from augsbert_core.importing.scores import parse_scores
+from augsbert_core.importing.table import Table
+from augsbert_core.importing.texts import is_blank
+from augsbert_core.pairs import SPLITS, ScoreRange
 
-__all__ = [
-    "KINDS",
-    "POLICIES",
-    "Columns",
-    "GoldRow",
-    "Rejected",
-    "Repeats",
-    "Table",
-    "apply_repeats_policy",
-    "choose_columns",
-    "find_column",
-    "find_repeats",
-    "gold_rows",
-    "guess_columns",
-    "guess_score_range",
-    "guess_task",
-    "limit_rows",
-    "nli_rows",
-    "read_table",
-    "require_rows",
-    "sentence_rows",
-    "split_by_ratio",
-    "text_pair_key",
-    "triplet_rows",
-    "unlabelled_rows",
-]
-
-_OFFERED_RANGES = ((0, 1), (-1, 1), (1, 5), (0, 4), (0, 5))
 _SHOWN_CHARACTERS = 200
 Usable = TypeVar("Usable")
-
-
-@dataclass(frozen=True, slots=True)
-class GoldRow:
-    """One usable row of scored pairs. score: in [0, 1]; split: "" when the file gives none."""
-
-    line: int
-    sentence1: str
-    sentence2: str
-    raw_score: float
-    score: float
-    split: str = ""
-    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,35 +36,111 @@ class _Unusable(Exception):
     """Why the row at hand is rejected."""
 
 
-def gold_rows(
-    table: Table, columns: Columns, score_range: ScoreRange
-) -> tuple[list[GoldRow], list[Rejected]]:
+def pair_rows(
+    table: Table,
+    columns: Columns,
+    score_range: ScoreRange,
+    labels: Mapping[str, float] | None = None,
+) -> tuple[PairRows, list[Rejected]]:
     """The scored pairs of a table, scores divided by the declared range, and the rows rejected.
 
-    A row is rejected when it is ragged, a sentence is blank, the score is no finite number in the
-    range, or the split is unknown. Texts are kept as they are: None, NA, nan and null are words.
+    labels: scores written as words, `tidy_word` → raw score. A row is rejected when it is ragged, a sentence is
+    blank, the score is no finite number in the range, or the split is unknown. Texts are kept as they are: None,
+    NA, nan and null are words.
     """
     second, score = columns.sentence2, columns.score
     if second is None or score is None:
         raise ValueError("gold rows need the columns of both sentences and of the score")
+    whole, rejects = _whole_rows(table, columns)
+    rows = [table.rows[place] for place in whole]
 
-    def read(line: int, row: list[str]) -> GoldRow:
-        raw = _score(row[score])
-        try:
-            unit = score_range.to_unit(raw)
-        except ValueError:
-            raise _Unusable(f"Score is outside {score_range}: {raw:g}") from None
-        return GoldRow(
-            line,
-            _sentence(row[columns.sentence1], "Sentence 1"),
-            _sentence(row[second], "Sentence 2"),
-            raw,
-            unit,
-            "" if columns.split is None else _split(row[columns.split]),
-            "" if columns.group is None else row[columns.group].strip(),
+    def column(position: int | None) -> list[str] | None:
+        return None if position is None else [row[position] for row in rows]
+
+    firsts, seconds = [row[columns.sentence1] for row in rows], [row[second] for row in rows]
+    cells = [row[score] for row in rows]
+    parsed = parse_scores(cells, labels or {})
+    splits, unknown = _splits(column(columns.split), len(rows))
+    inside = (parsed.values >= score_range.low) & (parsed.values <= score_range.high)
+    good = inside & (splits != _UNKNOWN_SPLIT)
+    good &= ~np.array([is_blank(text) for text in firsts], dtype=bool)
+    good &= ~np.array([is_blank(text) for text in seconds], dtype=bool)
+    for place in np.flatnonzero(~good).tolist():
+        rejects[whole[place]] = _why_not(
+            firsts[place],
+            seconds[place],
+            parsed.reasons.get(cells[place], ""),
+            float(parsed.values[place]),
+            score_range,
+            unknown[place] if unknown else "",
         )
+    kept = PairRows(
+        np.asarray(table.line_numbers, dtype=np.int64)[np.array(whole, dtype=np.int64)],
+        firsts,
+        seconds,
+        parsed.values,
+        (parsed.values - score_range.low) / (score_range.high - score_range.low),
+        splits,
+        np.zeros(len(rows), dtype=np.int32),
+        [group.strip() for group in column(columns.group) or []] or None,
+        parsed.words,
+        [name.strip() for name in column(columns.source_id) or []] or None,
+    )
+    if not good.all():
+        kept = kept.take(np.flatnonzero(good))
+    return kept, [_rejected(table, place, rejects[place]) for place in sorted(rejects)]
 
-    return _read_rows(table, columns, read)
+
+_UNKNOWN_SPLIT = -2
+
+
+def _splits(cells: list[str] | None, n_rows: int) -> tuple[np.ndarray, list[str] | None]:
+    """Positions in SPLITS, NO_SPLIT for blank cells, _UNKNOWN_SPLIT for other words; and the cells."""
+    if cells is None:
+        return np.full(n_rows, NO_SPLIT, dtype=np.int8), None
+    numbers: dict[str, int] = {}
+    for cell in set(cells):
+        word = cell.strip().lower()
+        split = SPLIT_WORDS.get(word)
+        numbers[cell] = SPLITS.index(split) if split else (_UNKNOWN_SPLIT if word else NO_SPLIT)
+    found = np.fromiter(map(numbers.__getitem__, cells), dtype=np.int8, count=n_rows)
+    return found, cells
+
+
+def _why_not(
+    first: str, second: str, score_reason: str, value: float, scale: ScoreRange, split: str
+) -> str:
+    """The first fault of a row."""
+    if score_reason:
+        return score_reason
+    if not scale.low <= value <= scale.high:
+        return f"Score is outside {scale}: {value:g}"
+    for text, what in ((first, "Sentence 1"), (second, "Sentence 2")):
+        if is_blank(text):
+            return f"{what} is blank: {text[:20]!r}"
+    return f"Split is none of train, dev, test: {split[:40]!r}"
+
+
+def _whole_rows(table: Table, columns: Columns) -> tuple[list[int], dict[int, str]]:
+    """The places of the rows of a usual width, and of each other row why it is not used."""
+    widths, last = allowed_widths(table), columns.used[-1]
+    if all(len(row) in widths and len(row) > last for row in table.rows):
+        return list(range(len(table.rows))), {}
+    whole: list[int] = []
+    rejects: dict[int, str] = {}
+    for place, row in enumerate(table.rows):
+        try:
+            _require_width(row, widths, last)
+            whole.append(place)
+        except _Unusable as error:
+            rejects[place] = str(error)
+    return whole, rejects
+
+
+def _rejected(table: Table, place: int, reason: str) -> Rejected:
+    row = table.rows[place]
+    text = (table.delimiter or ",").join(row[:_SHOWN_CHARACTERS])[:_SHOWN_CHARACTERS]
+    return Rejected(int(table.line_numbers[place]), reason, text)
 
 
 def unlabelled_rows(
@@ -186,32 +210,6 @@ def triplet_rows(
     return _read_rows(table, columns, read)
 
 
-def guess_score_range(table: Table, columns: Columns) -> ScoreRange | None:
-    """The usual scale that the observed scores fit best: something to offer, never to apply unasked.
-
-    One of 0:1, -1:1, 1:5, 0:4, 0:5, or None when the scores fit none of them.
-    """
-    if columns.score is None:
-        return None
-    numbers = [parse_number(row[columns.score]) for row in table.rows if len(row) > columns.score]
-    scores = [number for number in numbers if number is not None and math.isfinite(number)]
-    if not scores:
-        return None
-    lowest, highest = min(scores), max(scores)
-    for low, high in _OFFERED_RANGES:
-        # Scores up to 3.8 are more likely a part of 0:5 than of 0:4, so 4 itself must occur.
-        if low <= lowest and highest <= high and ((low, high) != (0, 4) or highest == high):
-            return ScoreRange(low, high)
-    return None
-
-
-def guess_task(rows: Sequence[GoldRow]) -> str:
-    """ "classification" when all raw scores are 0 or 1, else "regression"."""
-    return (
-        "classification" if rows and all(row.raw_score in (0, 1) for row in rows) else "regression"
-    )
-
-
 def limit_rows(table: Table, limit: int | None) -> Table:
     """The first `limit` rows of a table (all when None); the notes say how many were left out."""
     if limit is None or limit >= len(table.rows):
@@ -227,9 +225,9 @@ def limit_rows(table: Table, limit: int | None) -> Table:
     )
 
 
-def require_rows(kept: Sequence[object], rejected: Sequence[Rejected], name: str) -> None:
+def require_rows(kept: Sized, rejected: Sequence[Rejected], name: str) -> None:
     """WorkbenchError, with the commonest reason and its first line, when no row of a file is usable."""
-    if kept or not rejected:
+    if len(kept) or not rejected:
         return
     kinds = Counter(row.reason.partition(":")[0] for row in rejected)
     kind, count = kinds.most_common(1)[0]
@@ -247,17 +245,20 @@ def _read_rows(
     widths, last = allowed_widths(table), columns.used[-1]
     kept: list[Usable] = []
     rejected: list[Rejected] = []
-    for line, row in zip(table.line_numbers, table.rows, strict=True):
+    for place, (line, row) in enumerate(zip(table.line_numbers, table.rows, strict=True)):
         try:
-            if len(row) not in widths:
-                _check_width(row, widths)
-            if len(row) <= last:
-                raise _Unusable(f"Row has no column {last} (counted from 0): {len(row)} columns")
+            _require_width(row, widths, last)
             kept.append(read(line, row))
         except _Unusable as error:
-            text = (table.delimiter or ",").join(row[:_SHOWN_CHARACTERS])[:_SHOWN_CHARACTERS]
-            rejected.append(Rejected(line, str(error), text))
+            rejected.append(_rejected(table, place, str(error)))
     return kept, rejected
+
+
+def _require_width(row: list[str], widths: frozenset[int], last: int) -> None:
+    if len(row) not in widths:
+        _check_width(row, widths)
+    if len(row) <= last:
+        raise _Unusable(f"Row has no column {last} (counted from 0): {len(row)} columns")
 
 
 def _check_width(row: list[str], widths: frozenset[int]) -> None:
@@ -269,22 +270,6 @@ def _check_width(row: list[str], widths: frozenset[int]) -> None:
 
 
 def _sentence(text: str, what: str) -> str:
-    if not text or text.isspace():
+    if is_blank(text):
         raise _Unusable(f"{what} is blank: {text[:20]!r}")
     return text
-
-
-def _score(cell: str) -> float:
-    value = parse_number(cell)
-    if value is not None and math.isfinite(value):
-        return value
-    if not cell.strip():
-        raise _Unusable(f"Score is missing: {cell[:20]!r}")
-    raise _Unusable(f"Score is not a number: {cell[:40]!r}")
-
-
-def _split(cell: str) -> str:
-    word = cell.strip().lower()
-    if word and word not in SPLIT_WORDS:
-        raise _Unusable(f"Split is none of train, dev, test: {cell[:40]!r}")
-    return SPLIT_WORDS.get(word, "")

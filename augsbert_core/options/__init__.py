@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options.batches import BatchOptions, DrawOptions, PlannedRun
 from augsbert_core.options.exporting import PushOptions, ReproduceOptions
-from augsbert_core.options.importing import ImportOptions
+from augsbert_core.options.importing import ImportedFile, ImportFilesOptions, ImportOptions
 from augsbert_core.options.measuring import (
     EvaluateOptions,
     GateOptions,
@@ -42,7 +42,9 @@ __all__ = [
     "DrawOptions",
     "EvaluateOptions",
     "GateOptions",
+    "ImportFilesOptions",
     "ImportOptions",
+    "ImportedFile",
     "KeepOptions",
     "LabelOptions",
     "NegativesOptions",
@@ -64,6 +66,7 @@ __all__ = [
 
 Options = (
     ImportOptions
+    | ImportFilesOptions
     | CrossEncoderOptions
     | SampleOptions
     | AugmentOptions

@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.importing.rows import text_pair_key
 from augsbert_core.models import augmentation
 from augsbert_core.options import AugmentOptions
-from augsbert_core.pairs import ScoredPairs, sentence_key
+from augsbert_core.pairs import ScoredPairs, sentence_key, text_pair_key
 from augsbert_core.progress import stretch
 from augsbert_core.steps.context import StepContext
 from augsbert_core.storage import augmented, gold

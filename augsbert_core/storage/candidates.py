@@ -12,7 +12,7 @@ from sqlite_utils import Database
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.pairs import pair_key, sentence_key
 from augsbert_core.storage import deletion
-from augsbert_core.storage.database import Workspace, columns, now, reading, writing
+from augsbert_core.storage.database import Workspace, columns, joining, now, reading, writing
 from augsbert_core.storage.queue import refuse_while_at_work
 from augsbert_core.storage.records import CandidateSet
 from augsbert_core.storage.records import record as record_of
@@ -122,7 +122,7 @@ WHERE id = :set
 
 
 def add_uploaded_pairs(
-    workspace: Workspace,
+    store: Workspace | Database,
     project_id: int,
     pairs: Sequence[tuple[str, str]],
     *,
@@ -134,7 +134,7 @@ def add_uploaded_pairs(
     Left out, and counted in the notices: repeats in either order, a sentence with itself, gold pairs, and
     pairs with a sentence of dev or test.
     """
-    with writing(workspace) as db:
+    with joining(store) as db:
         ids = intern_sentences(db, project_id, (text for pair in pairs for text in pair))
         gold = {
             tuple(row)
@@ -166,7 +166,8 @@ def add_uploaded_pairs(
         size = len({sentence for key in kept for sentence in key})
         set_id = _insert_set(db, project_id, run_id, "uploaded", size, len(kept), notices)
         db.conn.executemany(INSERT_SQL, ((set_id, *key, None, None, None, None) for key in kept))
-    shared_candidates(workspace, set_id)
+    if not isinstance(store, Database):
+        shared_candidates(store, set_id)
     return run_id, len(kept), notices
 
 

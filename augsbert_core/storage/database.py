@@ -20,6 +20,20 @@ from sqlite_utils import Database
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.storage.schema import migrate
 
+__all__ = [
+    "Database",
+    "Workspace",
+    "backup",
+    "columns",
+    "default_home",
+    "joining",
+    "now",
+    "open_workspace",
+    "reading",
+    "writing",
+    "writing_often",
+]
+
 BUSY_SECONDS = 60.0
 """How long a write waits for another one; the longest write, an import, takes seconds."""
 
@@ -96,6 +110,16 @@ def writing(workspace: Workspace) -> Iterator[Database]:
     """One write transaction: all of it is kept, or, when the block raises, none of it."""
     with writing_often(workspace) as begin, begin() as db:
         yield db
+
+
+@contextmanager
+def joining(store: Workspace | Database) -> Iterator[Database]:
+    """The caller's own write transaction when it hands one in, else one of its own."""
+    if isinstance(store, Database):
+        yield store
+    else:
+        with writing(store) as db:
+            yield db
 
 
 @contextmanager

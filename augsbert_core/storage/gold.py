@@ -1,7 +1,7 @@
 """Gold pairs: rows of imported files, exactly as many as were good."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,39 +10,56 @@ import pandas as pd
 from sqlite_utils import Database
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.importing.rows import GoldRow
-from augsbert_core.pairs import ScoredPairs, ScoreRange, pair_key, sentence_key
+from augsbert_core.importing.pair_rows import PairRows
+from augsbert_core.pairs import SPLITS, ScoredPairs, ScoreRange
+from augsbert_core.progress import Report, ShouldStop, never, silent, stop_if, stretch
 from augsbert_core.storage.database import Workspace, reading, writing
 from augsbert_core.storage.queue import refuse_while_at_work
 from augsbert_core.storage.runs import ImportRecord, insert_finished_run
-from augsbert_core.storage.sentences import intern_sentences
+from augsbert_core.storage.sentences import number_to_id
+
+CHUNK = 20_000
+"""So many rows are written between two looks at whether to stop."""
 
 
 def add_gold_rows(
     workspace: Workspace,
     project_id: int,
-    rows: Sequence[GoldRow],
+    rows: PairRows,
     *,
-    record: ImportRecord,
-    metrics: Mapping[str, Any],
+    records: Sequence[ImportRecord],
+    metrics: Sequence[Mapping[str, Any]],
     task: str,
     score_range: ScoreRange,
-) -> int:
-    """Write one import, all of its rows or none; returns its run's id.
+    report: Report = silent,
+    should_stop: ShouldStop = never,
+) -> list[int]:
+    """Write the files of one import, all of their rows or none; returns the run of each file.
 
-    The first rows of a project set its task and score range. WorkbenchError: the project already holds
-    gold pairs of another score range or task.
+    records, metrics: one per file, in the order that `rows.sources` counts. The first rows of a project
+    set its task and score range. WorkbenchError: the project already holds gold pairs of another score range or
+    task. Stopped: nothing is written.
     """
     with writing(workspace) as db:
         _declare_scores(db, project_id, task, score_range)
-        run_id = insert_finished_run(db, project_id, record, metrics)
-        ids = intern_sentences(
-            db, project_id, (text for row in rows for text in (row.sentence1, row.sentence2))
+        run_ids = [
+            insert_finished_run(db, project_id, record, told)
+            for record, told in zip(records, metrics, strict=True)
+        ]
+        known = rows.numbered
+        ids = number_to_id(
+            db, project_id, known, report=stretch(report, 0.0, 0.4), should_stop=should_stop
         )
-        db.conn.executemany(
-            INSERT_SQL, (_gold_values(project_id, run_id, row, ids, record.name) for row in rows)
-        )
-    return run_id
+        writing_rows = stretch(report, 0.4, 1.0)
+        for start in range(0, len(rows), CHUNK):
+            stop_if(should_stop)
+            db.conn.executemany(
+                INSERT_SQL, _gold_values(project_id, run_ids, rows, ids, records, start)
+            )
+            writing_rows(
+                (start + CHUNK) / max(len(rows), CHUNK), f"{start:,} of {len(rows):,} pairs written"
+            )
+    return run_ids
 
 
 def _declare_scores(db: Database, project_id: int, task: str, declared: ScoreRange) -> None:
@@ -71,19 +88,45 @@ def _declare_scores(db: Database, project_id: int, task: str, declared: ScoreRan
 
 
 def _gold_values(
-    project_id: int, run_id: int, row: GoldRow, ids: Mapping[str, int], source_file: str
-) -> tuple:
-    first, second = ids[sentence_key(row.sentence1)], ids[sentence_key(row.sentence2)]
-    low, high = pair_key(first, second)
-    return (
-        *(project_id, run_id, low, high, low != first, row.score, row.raw_score),
-        *(row.split, row.group, source_file, row.line),
+    project_id: int,
+    run_ids: Sequence[int],
+    rows: PairRows,
+    ids: np.ndarray,
+    records: Sequence[ImportRecord],
+    start: int,
+) -> Iterator[tuple[Any, ...]]:
+    """The values of `INSERT_SQL` for a chunk of rows."""
+    part = slice(start, min(start + CHUNK, len(rows)))
+    n_rows = part.stop - part.start
+    first, second = ids[rows.numbered.places[:, part]]
+    sources = rows.sources[part].tolist()
+    names = [record.name for record in records]
+
+    def texts(column: list[str] | None) -> Sequence[str]:
+        return [""] * n_rows if column is None else column[part]
+
+    return zip(
+        [project_id] * n_rows,
+        [run_ids[source] for source in sources],
+        np.minimum(first, second).tolist(),
+        np.maximum(first, second).tolist(),
+        (first > second).tolist(),
+        rows.scores[part].tolist(),
+        rows.raw_scores[part].tolist(),
+        [SPLITS[split] for split in rows.splits[part].tolist()],
+        texts(rows.groups),
+        [names[source] for source in sources],
+        rows.lines[part].tolist(),
+        texts(rows.labels),
+        texts(rows.source_ids),
+        strict=True,
     )
 
 
 INSERT_SQL = """
 INSERT INTO gold_pair (project_id, run_id, sentence1_id, sentence2_id, swapped, score, raw_score,
-  split, group_name, source_file, source_line) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  split, group_name, source_file, source_line, raw_label, source_id)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 

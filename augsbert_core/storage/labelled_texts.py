@@ -6,7 +6,8 @@ from pathlib import Path
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.importing.column_names import SPLIT_WORDS, tidy
 from augsbert_core.importing.columns import find_column
-from augsbert_core.importing.delimited import Table, read_table
+from augsbert_core.importing.reading import read_table
+from augsbert_core.importing.table import Table
 
 TEXT_NAMES = ("text", "sentence", "sentence1", "question", "query", "review", "content")
 LABEL_NAMES = ("label", "labels", "class", "category", "target", "score", "y")

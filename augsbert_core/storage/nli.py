@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from sqlite_utils import Database
 
 from augsbert_core.importing.column_names import NLI_LABELS
 from augsbert_core.pairs import TrainingRows
@@ -21,7 +22,7 @@ VALUES (?, ?, ?, ?, ?, ?)
 
 
 def add_nli_pairs(
-    workspace: Workspace,
+    store: Workspace | Database,
     project_id: int,
     rows: Sequence[tuple[str, ...]],
     lines: Sequence[int],
@@ -31,7 +32,7 @@ def add_nli_pairs(
 ) -> int:
     """Write one import, all of its rows or none; returns its run's id. rows: (premise, hypothesis, label)."""
     return add_sentence_rows(
-        workspace, project_id, INSERT_SQL, rows, lines, n_texts=2, record=record, metrics=metrics
+        store, project_id, INSERT_SQL, rows, lines, n_texts=2, record=record, metrics=metrics
     )
 
 

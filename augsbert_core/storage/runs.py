@@ -1,7 +1,7 @@
 """Runs and their step-wise metrics."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +9,12 @@ import numpy as np
 from sqlite_utils import Database
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.importing.rows import Rejected
 from augsbert_core.storage.database import Workspace, now, reading, writing
 from augsbert_core.storage.evaluations import add_evaluation, list_evaluations
 from augsbert_core.storage.records import Run
 from augsbert_core.storage.records import record as record_of
+from augsbert_core.storage.rejects import add_rejects
 
 __all__ = [
     "ImportRecord",
@@ -57,6 +59,7 @@ def insert_finished_run(
         "UPDATE run SET state = 'done', finished_at = ?, data_hash = ?, metrics = ? WHERE id = ?",
         [now(), record.content_hash, json.dumps(metrics), run_id],
     )
+    add_rejects(db, run_id, record.rejected)
     return run_id
 
 
@@ -68,6 +71,7 @@ class ImportRecord:
     options: str
     seed: int
     content_hash: str
+    rejected: Sequence[Rejected] = ()
 
 
 def find_import(workspace: Workspace, project_id: int, content_hash: str) -> Run | None:

@@ -31,6 +31,13 @@ def training_lab(db: Database) -> None:
         db.execute(statement)
 
 
+@migrations()
+def data_doors(db: Database) -> None:
+    """What a file said besides the score, and every row that an import could not use."""
+    for statement in DATA_DOORS.split(";\n\n"):
+        db.execute(statement)
+
+
 def migrate(db: Database) -> None:
     """Apply what is pending, inside the caller's transaction; refuse a database from the future."""
     applied = {migration.name for migration in migrations.applied(db)}
@@ -389,4 +396,21 @@ CREATE TABLE triplet (
 CREATE INDEX triplet_by_project ON triplet (project_id);
 
 CREATE INDEX triplet_by_run ON triplet (run_id)
+"""
+
+# raw_label: the score as the file writes it, where that is a word. source_id: the file's own name of the row.
+DATA_DOORS = """
+ALTER TABLE gold_pair ADD COLUMN raw_label TEXT NOT NULL DEFAULT '';
+
+ALTER TABLE gold_pair ADD COLUMN source_id TEXT NOT NULL DEFAULT '';
+
+CREATE TABLE import_reject (
+    id INTEGER PRIMARY KEY,
+    run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+    line INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    text TEXT NOT NULL
+);
+
+CREATE INDEX import_reject_by_run ON import_reject (run_id)
 """

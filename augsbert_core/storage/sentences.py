@@ -6,9 +6,14 @@ from typing import Any
 import numpy as np
 from sqlite_utils import Database
 
+from augsbert_core.importing.texts import Numbered, number_sentences
 from augsbert_core.pairs import TrainingRows, sentence_key
-from augsbert_core.storage.database import Workspace, reading, writing
+from augsbert_core.progress import Report, ShouldStop, never, silent, stop_if
+from augsbert_core.storage.database import Workspace, joining, reading
 from augsbert_core.storage.runs import ImportRecord, insert_finished_run
+
+CHUNK = 20_000
+"""So many sentences are written between two looks at whether to stop."""
 
 
 def intern_sentences(db: Database, project_id: int, texts: Iterable[str]) -> dict[str, int]:
@@ -16,19 +21,57 @@ def intern_sentences(db: Database, project_id: int, texts: Iterable[str]) -> dic
 
     The first spelling of a sentence is the one kept for display.
     """
-    spelling: dict[str, str] = {}
-    for text in texts:
-        spelling.setdefault(sentence_key(text), text.strip())
-    db.conn.executemany(
-        "INSERT OR IGNORE INTO sentence (project_id, key, text) VALUES (?, ?, ?)",
-        ((project_id, key, text) for key, text in spelling.items()),
+    known = number_sentences([list(texts)])
+    ids = number_to_id(db, project_id, known)
+    return dict(zip(known.keys, ids.tolist(), strict=True))
+
+
+def number_to_id(
+    db: Database,
+    project_id: int,
+    known: Numbered,
+    *,
+    report: Report = silent,
+    should_stop: ShouldStop = never,
+) -> np.ndarray:
+    """The id of each numbered sentence as int64, those that are new added in their order.
+
+    Ids are given out here, not by SQLite, so that none has to be read back.
+    """
+    stored = dict(
+        map(tuple, db.execute("SELECT key, id FROM sentence WHERE project_id = ?", [project_id]))
     )
-    rows = db.execute("SELECT key, id FROM sentence WHERE project_id = ?", [project_id])
-    return {key: row_id for key, row_id in rows if key in spelling}
+    row = db.execute("SELECT max(seq) FROM sqlite_sequence WHERE name = 'sentence'").fetchone()
+    first = (row[0] or 0) + 1
+    new = (
+        [number for number, key in enumerate(known.keys) if key not in stored]
+        if stored
+        else range(len(known.keys))
+    )
+    for start in range(0, len(new), CHUNK):
+        stop_if(should_stop)
+        part = new[start : start + CHUNK]
+        db.conn.executemany(
+            "INSERT INTO sentence (id, project_id, key, text) VALUES (?, ?, ?, ?)",
+            zip(
+                range(first + start, first + start + len(part)),
+                [project_id] * len(part),
+                [known.keys[number] for number in part],
+                [known.spellings[number] for number in part],
+                strict=True,
+            ),
+        )
+        report(
+            (start + len(part)) / len(new),
+            f"{start + len(part):,} of {len(new):,} sentences written",
+        )
+    ids = np.array([stored.get(key, 0) for key in known.keys], dtype=np.int64)
+    ids[np.asarray(new, dtype=np.int64)] = np.arange(first, first + len(new))
+    return ids
 
 
 def add_unlabelled_sentences(
-    workspace: Workspace,
+    store: Workspace | Database,
     project_id: int,
     texts: Sequence[str],
     *,
@@ -36,7 +79,7 @@ def add_unlabelled_sentences(
     metrics: Mapping[str, Any],
 ) -> tuple[int, int]:
     """Add sentences for sampling, all or none; returns the import's run id and how many were new."""
-    with writing(workspace) as db:
+    with joining(store) as db:
         run_id = insert_finished_run(db, project_id, record, metrics)
         ids = set(intern_sentences(db, project_id, texts).values())
         before = _count_unlabelled(db, project_id)
@@ -96,7 +139,7 @@ def corpus_size(workspace: Workspace, project_id: int, *, use_unlabelled: bool) 
 
 
 def add_sentence_rows(
-    workspace: Workspace,
+    store: Workspace | Database,
     project_id: int,
     insert_sql: str,
     rows: Sequence[tuple[str, ...]],
@@ -111,7 +154,7 @@ def add_sentence_rows(
     n_texts: so many columns of a row are sentences, the rest is stored as it is. insert_sql: takes the project, the
     run, the ids of the sentences, the rest and the line.
     """
-    with writing(workspace) as db:
+    with joining(store) as db:
         run_id = insert_finished_run(db, project_id, record, metrics)
         ids = intern_sentences(db, project_id, (text for row in rows for text in row[:n_texts]))
         db.conn.executemany(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from sqlite_utils import Database
 
 from augsbert_core.pairs import TrainingRows
 from augsbert_core.storage.database import Workspace, columns, reading
@@ -17,7 +18,7 @@ VALUES (?, ?, ?, ?, ?, ?)
 
 
 def add_triplets(
-    workspace: Workspace,
+    store: Workspace | Database,
     project_id: int,
     rows: Sequence[tuple[str, ...]],
     lines: Sequence[int],
@@ -27,7 +28,7 @@ def add_triplets(
 ) -> int:
     """Write one import, all of its rows or none; returns its run's id. rows: (anchor, positive, negative)."""
     return add_sentence_rows(
-        workspace, project_id, INSERT_SQL, rows, lines, n_texts=3, record=record, metrics=metrics
+        store, project_id, INSERT_SQL, rows, lines, n_texts=3, record=record, metrics=metrics
     )
 
 

@@ -2,16 +2,19 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 
 import pandas as pd
 import streamlit as st
 
 from augsbert_core.exporting.files import rejected_csv
-from augsbert_core.importing.rows import KINDS, Rejected
+from augsbert_core.importing.columns import KINDS
+from augsbert_core.importing.rows import Rejected
 from augsbert_core.options import ImportOptions
 from augsbert_core.pairs import SPLITS
 from augsbert_core.progress import stretch
-from augsbert_core.steps.import_data import ImportPlan, ImportReport, import_file
+from augsbert_core.steps.import_data import ImportReport, import_file
+from augsbert_core.steps.import_plan import ImportPlan
 from augsbert_core.storage.projects import count_project
 from augsbert_core.storage.records import Project
 from augsbert_core.ui.bench import Bench
@@ -137,7 +140,7 @@ def preview_frame(plan: ImportPlan) -> pd.DataFrame:
                 "Sentence 2": row.sentence2,
                 "Split": row.split,
             }
-            for row in plan.rows[:PREVIEW_ROWS]
+            for row in islice(plan.rows, PREVIEW_ROWS)
         )
     names = [what.capitalize() for what in KINDS[plan.kind]]
     return pd.DataFrame(plan.texts[:PREVIEW_ROWS], columns=names)

@@ -6,16 +6,9 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.importing.rows import (
-    KINDS,
-    Columns,
-    Table,
-    choose_columns,
-    gold_rows,
-    guess_columns,
-    guess_score_range,
-    guess_task,
-)
+from augsbert_core.importing.columns import KINDS, Columns, choose_columns, guess_columns
+from augsbert_core.importing.scores import ParsedScores, guess_range, known_labels, parse_scores
+from augsbert_core.importing.table import Table
 from augsbert_core.options import ImportOptions
 from augsbert_core.pairs import SPLITS, TASKS, ScoreRange
 from augsbert_core.storage.records import Project
@@ -153,7 +146,7 @@ def _score_range(
             f"Scores run from **{scale.low:g} to {scale.high:g}**, like the gold pairs already here."
         )
         return scale
-    guesses = [guess_score_range(table_of(source), columns) for source in sources]
+    guesses = [_guessed_range(table_of(source), columns) for source in sources]
     found = [guess for guess in guesses if guess is not None]
     offered = (
         ScoreRange(min(guess.low for guess in found), max(guess.high for guess in found))
@@ -195,7 +188,11 @@ def _task(
     if locked is not None:
         st.markdown(f"Task: **{names[locked.task]}**")
         return locked.task
-    guess = guess_task(gold_rows(table, columns, scale)[0]) if scale else "regression"
+    guess = (
+        "classification"
+        if scale == ScoreRange(0, 1) and _is_binary(table, columns)
+        else "regression"
+    )
     task = st.segmented_control(
         "Task",
         TASKS,
@@ -273,3 +270,18 @@ def _ratios(options: ImportOptions, prefix: str) -> ImportOptions:
     return replace(
         options, split_column="", ratios=(shares[0], shares[1], shares[2]), seed=int(seed)
     )
+
+
+def _scores(table: Table, columns: Columns) -> ParsedScores:
+    at = columns.score or 0
+    cells = [row[at] for row in table.rows if len(row) > at]
+    return parse_scores(cells, known_labels(cells))
+
+
+def _guessed_range(table: Table, columns: Columns) -> ScoreRange | None:
+    return guess_range(_scores(table, columns).values)
+
+
+def _is_binary(table: Table, columns: Columns) -> bool:
+    values = _scores(table, columns).values
+    return bool(((values == 0) | (values == 1) | (values != values)).all())

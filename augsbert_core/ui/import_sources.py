@@ -8,9 +8,10 @@ from typing import TypeVar
 
 import streamlit as st
 
-from augsbert_core.importing.rows import Table, read_table
+from augsbert_core.importing.reading import read_table
+from augsbert_core.importing.table import Table
 from augsbert_core.options import ImportOptions, to_json
-from augsbert_core.steps.import_data import ImportPlan, plan_import
+from augsbert_core.steps.import_plan import ImportPlan, plan_import
 
 CACHE_ENTRIES = 8
 FILE_TYPES = ("csv", "tsv", "txt")
