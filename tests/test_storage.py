@@ -72,7 +72,7 @@ def test_opening_twice_applies_migrations_once(tmp_path: Path) -> None:
     workspace = open_workspace(tmp_path)
     open_workspace(tmp_path)
     with reading(workspace) as db:
-        assert db.execute("SELECT count(*) FROM _sqlite_migrations").fetchone()[0] == 3
+        assert db.execute("SELECT count(*) FROM _sqlite_migrations").fetchone()[0] == 4
         assert db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
 

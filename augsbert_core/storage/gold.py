@@ -13,6 +13,7 @@ from augsbert_core.errors import WorkbenchError
 from augsbert_core.importing.pair_rows import PairRows
 from augsbert_core.pairs import SPLITS, ScoredPairs, ScoreRange
 from augsbert_core.progress import Report, ShouldStop, never, silent, stop_if, stretch
+from augsbert_core.storage.bulk import adding_rows
 from augsbert_core.storage.database import Workspace, reading, writing
 from augsbert_core.storage.queue import refuse_while_at_work
 from augsbert_core.storage.runs import ImportRecord, insert_finished_run
@@ -51,14 +52,16 @@ def add_gold_rows(
             db, project_id, known, report=stretch(report, 0.0, 0.4), should_stop=should_stop
         )
         writing_rows = stretch(report, 0.4, 1.0)
-        for start in range(0, len(rows), CHUNK):
-            stop_if(should_stop)
-            db.conn.executemany(
-                INSERT_SQL, _gold_values(project_id, run_ids, rows, ids, records, start)
-            )
-            writing_rows(
-                (start + CHUNK) / max(len(rows), CHUNK), f"{start:,} of {len(rows):,} pairs written"
-            )
+        with adding_rows(db, "gold_pair", len(rows)):
+            for start in range(0, len(rows), CHUNK):
+                stop_if(should_stop)
+                db.conn.executemany(
+                    INSERT_SQL, _gold_values(project_id, run_ids, rows, ids, records, start)
+                )
+                writing_rows(
+                    (start + CHUNK) / max(len(rows), CHUNK),
+                    f"{start:,} of {len(rows):,} pairs written",
+                )
     return run_ids
 
 
@@ -175,7 +178,7 @@ DELETE FROM sentence WHERE project_id = :project AND NOT is_unlabelled AND id NO
 
 ORDERED_SQL = """
 SELECT gold_pair.id, gold_pair.score, gold_pair.raw_score, gold_pair.split, group_name,
-  source_file, source_line,
+  source_file, source_line, raw_label, source_id,
   CASE WHEN swapped THEN second.text ELSE first.text END AS sentence1,
   CASE WHEN swapped THEN first.text ELSE second.text END AS sentence2
 FROM gold_pair
@@ -217,7 +220,8 @@ class GoldFilter:
     text: str = ""
 
 
-def _conditions(chosen: GoldFilter) -> tuple[str, dict[str, object]]:
+def conditions(chosen: GoldFilter) -> tuple[str, dict[str, object]]:
+    """A WHERE clause on the rows of `ORDERED_SQL`, and its values."""
     clauses = ["score BETWEEN :low AND :high"]
     values: dict[str, object] = {"low": chosen.low - 1e-9, "high": chosen.high + 1e-9}
     if chosen.splits:
@@ -239,7 +243,7 @@ def gold_page(
     limit: int = 100,
 ) -> tuple[pd.DataFrame, int]:
     """One page of the gold table and the number of rows in all pages."""
-    where, values = _conditions(chosen)
+    where, values = conditions(chosen)
     values |= {"project": project_id, "limit": limit, "offset": offset}
     with reading(workspace) as db:
         total = db.execute(f"SELECT count(*) FROM ({ORDERED_SQL}) WHERE {where}", values).fetchone()

@@ -399,10 +399,66 @@ CREATE INDEX triplet_by_run ON triplet (run_id)
 """
 
 # raw_label: the score as the file writes it, where that is a word. source_id: the file's own name of the row.
+# Two tables are built anew for the sake of large imports: the unique index of sentence is one that can be left out
+# while many rows are added, and the splits are compared one by one (SQLite makes a small table of a list of values
+# for each row that it checks).
 DATA_DOORS = """
-ALTER TABLE gold_pair ADD COLUMN raw_label TEXT NOT NULL DEFAULT '';
+CREATE TABLE new_sentence (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    project_id INTEGER NOT NULL REFERENCES project ON DELETE CASCADE,
+    key TEXT NOT NULL,
+    text TEXT NOT NULL,
+    unlabelled_run_id INTEGER REFERENCES run ON DELETE SET NULL,
+    is_unlabelled INTEGER GENERATED ALWAYS AS (unlabelled_run_id IS NOT NULL) VIRTUAL
+);
 
-ALTER TABLE gold_pair ADD COLUMN source_id TEXT NOT NULL DEFAULT '';
+INSERT INTO new_sentence (id, project_id, key, text, unlabelled_run_id)
+SELECT id, project_id, key, text, unlabelled_run_id FROM sentence ORDER BY id;
+
+DELETE FROM sqlite_sequence WHERE name = 'new_sentence';
+
+INSERT INTO sqlite_sequence (name, seq) SELECT 'new_sentence', seq FROM sqlite_sequence WHERE name = 'sentence';
+
+DROP TABLE sentence;
+
+ALTER TABLE new_sentence RENAME TO sentence;
+
+CREATE UNIQUE INDEX sentence_by_key ON sentence (project_id, key);
+
+CREATE INDEX sentence_by_import ON sentence (unlabelled_run_id);
+
+CREATE TABLE new_gold_pair (
+    id INTEGER PRIMARY KEY,
+    project_id INTEGER NOT NULL REFERENCES project ON DELETE CASCADE,
+    run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+    sentence1_id INTEGER NOT NULL,
+    sentence2_id INTEGER NOT NULL,
+    swapped INTEGER NOT NULL DEFAULT 0,
+    score REAL NOT NULL CHECK (score BETWEEN 0 AND 1),
+    raw_score REAL NOT NULL,
+    split TEXT NOT NULL CHECK (split = 'train' OR split = 'dev' OR split = 'test'),
+    group_name TEXT NOT NULL DEFAULT '',
+    source_file TEXT NOT NULL,
+    source_line INTEGER NOT NULL,
+    raw_label TEXT NOT NULL DEFAULT '',
+    source_id TEXT NOT NULL DEFAULT '',
+    CHECK (sentence1_id <= sentence2_id)
+);
+
+INSERT INTO new_gold_pair (id, project_id, run_id, sentence1_id, sentence2_id, swapped, score, raw_score, split,
+    group_name, source_file, source_line)
+SELECT id, project_id, run_id, sentence1_id, sentence2_id, swapped, score, raw_score, split, group_name, source_file,
+    source_line FROM gold_pair ORDER BY id;
+
+DROP TABLE gold_pair;
+
+ALTER TABLE new_gold_pair RENAME TO gold_pair;
+
+CREATE INDEX gold_pair_by_split ON gold_pair (project_id, split, score);
+
+CREATE INDEX gold_pair_by_pair ON gold_pair (project_id, sentence1_id, sentence2_id);
+
+CREATE INDEX gold_pair_by_run ON gold_pair (run_id);
 
 CREATE TABLE import_reject (
     id INTEGER PRIMARY KEY,

@@ -9,6 +9,7 @@ from sqlite_utils import Database
 from augsbert_core.importing.texts import Numbered, number_sentences
 from augsbert_core.pairs import TrainingRows, sentence_key
 from augsbert_core.progress import Report, ShouldStop, never, silent, stop_if
+from augsbert_core.storage.bulk import adding_rows
 from augsbert_core.storage.database import Workspace, joining, reading
 from augsbert_core.storage.runs import ImportRecord, insert_finished_run
 
@@ -48,23 +49,26 @@ def number_to_id(
         if stored
         else range(len(known.keys))
     )
-    for start in range(0, len(new), CHUNK):
-        stop_if(should_stop)
-        part = new[start : start + CHUNK]
-        db.conn.executemany(
-            "INSERT INTO sentence (id, project_id, key, text) VALUES (?, ?, ?, ?)",
-            zip(
-                range(first + start, first + start + len(part)),
-                [project_id] * len(part),
-                [known.keys[number] for number in part],
-                [known.spellings[number] for number in part],
-                strict=True,
-            ),
-        )
-        report(
-            (start + len(part)) / len(new),
-            f"{start + len(part):,} of {len(new):,} sentences written",
-        )
+    with adding_rows(db, "sentence", len(new)):
+        for start in range(0, len(new), CHUNK):
+            stop_if(should_stop)
+            part = new[start : start + CHUNK]
+            db.conn.executemany(
+                "INSERT INTO sentence (id, project_id, key, text) VALUES (?, ?, ?, ?)",
+                zip(
+                    range(first + start, first + start + len(part)),
+                    [project_id] * len(part),
+                    [known.keys[number] for number in part],
+                    [known.spellings[number] for number in part],
+                    strict=True,
+                ),
+            )
+            report(
+                (start + len(part)) / len(new),
+                f"{start + len(part):,} of {len(new):,} sentences written",
+            )
+    if not stored:
+        return np.arange(first, first + len(new))
     ids = np.array([stored.get(key, 0) for key in known.keys], dtype=np.int64)
     ids[np.asarray(new, dtype=np.int64)] = np.arange(first, first + len(new))
     return ids
