@@ -348,14 +348,20 @@ def _columns(facts: SilverFacts) -> Iterable[str]:
     low, high = facts.scale
     yield "`sentence1`, `sentence2`: a pair has no direction"
     yield f"`score`: {low:g} to {high:g}; a person's correction where there is one, else the labeler's"
-    yield "`labeler_score`: the labeler's own, on the same scale"
+    yield "`scaled_score`: the same from 0 to 1, as models learn it"
+    yield "`labeler_score`: the labeler's own, on the scale of `score`"
     yield "`status`: unreviewed, corrected, accepted, rejected or flagged"
+    yield "`correction`: the score that a person gave, empty where none"
     yield "`rank`: place among the neighbours of the sentence that was searched with, empty where none"
-    yield "`strategy`: how the pair was chosen"
+    yield (
+        "`sampler_score`, `bm25_rank`, `semantic_rank`: what the samplers said, where they said something"
+    )
+    yield "`strategy`, `labeler`: how the pairs were chosen, and what scored them"
     if facts.orders_known:
         yield "`order_gap`: |score(A, B) − score(B, A)|, from 0 to 1"
     if facts.spread_known:
         yield "`label_spread`: standard deviation between the labelers that were averaged, from 0 to 1"
+    yield "`annotator`, `reviewed_at`: who decided last on the pair and when (UTC), empty where nobody did"
     yield (
         "The CSV is escaped for spreadsheets: texts that begin like a formula have a ' before them. The JSONL has "
         "every text as it is; train on that."

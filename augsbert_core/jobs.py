@@ -19,7 +19,7 @@ from augsbert_core.errors import Stopped, WorkbenchError
 from augsbert_core.options import to_json
 from augsbert_core.processes import this_process
 from augsbert_core.progress import Report, silent
-from augsbert_core.storage import deletion, projects, queue, runs
+from augsbert_core.storage import deletion, projects, queue, runs, uploads
 from augsbert_core.storage.database import Workspace, open_workspace
 from augsbert_core.storage.records import Job
 
@@ -135,18 +135,25 @@ def discard_job(workspace: Workspace, job_id: int) -> None:
     The runs of a batch that are done stay, as runs of their own. WorkbenchError: the job is active, or done (its results would go with it).
     """
     unfinished = queue.unfinished_children(workspace, job_id)
+    waiting = uploads.waiting_uploads(workspace, [queue.get_job(workspace, job_id).run_id])
     run_id = queue.delete_job(workspace, job_id)
     if run_id is None:
         raise WorkbenchError(
             f"Job {job_id} cannot be removed: only an interrupted, failed or cancelled one can."
         )
     _remove_files(workspace, [run_id, *unfinished], [job_id])
+    uploads.forget_uploads(workspace, waiting)
 
 
 def discard_project(workspace: Workspace, project_id: int) -> None:
     """Remove a project with its models and logs. WorkbenchError: one of its jobs is at work."""
-    job_ids = [job.id for job in queue.list_jobs(workspace, project_id, limit=1_000_000)]
+    project_jobs = queue.list_jobs(workspace, project_id, limit=1_000_000)
+    waiting = uploads.waiting_uploads(
+        workspace, [job.run_id for job in project_jobs if job.step == "import-files"]
+    )
+    job_ids = [job.id for job in project_jobs]
     _remove_files(workspace, projects.delete_project(workspace, project_id), job_ids)
+    uploads.forget_uploads(workspace, waiting)
 
 
 def log_tail(workspace: Workspace, job: Job, lines: int = 60) -> str:

@@ -9,6 +9,7 @@ from augsbert_core.storage.projects import count_project
 from augsbert_core.ui import compare_actions as actions
 from augsbert_core.ui import compare_figures as figures
 from augsbert_core.ui import compare_view as view
+from augsbert_core.ui.data_export import compare_export
 from augsbert_core.ui.last_job import needs_a_look
 from augsbert_core.ui.retrieval_panel import rerank_panel
 
@@ -72,13 +73,6 @@ single = st.toggle(
 shown = grouped(bench.workspace, project.id, table, single=True) if single else by_recipe
 view.show_table(table, shown)
 view.show_notes(shown)
-st.download_button(
-    "CSV",
-    view.table_csv(table, shown),
-    file_name=f"compare-{split}.csv",
-    mime="text/csv",
-    icon=":material/download:",
-    on_click="ignore",
-)
+compare_export(table, shown)
 actions.transfer_panel(bench, table)
 rerank_panel(bench, project)

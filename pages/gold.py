@@ -6,11 +6,12 @@ from augsbert_core import ui
 from augsbert_core.storage.projects import count_project
 from augsbert_core.ui.gold_import import (
     KINDS_WITHOUT_SCORES,
-    WHAT_FOR,
     import_panel,
+    import_without_scores,
     show_reports,
 )
 from augsbert_core.ui.gold_overview import imports, overview
+from augsbert_core.ui.last_job import needs_a_look
 
 bench = ui.open_bench()
 ui.page_header(
@@ -21,41 +22,36 @@ ui.page_header(
 project = ui.need_project(bench)
 
 tabs = ("Gold pairs", "Import gold pairs", "Import unlabelled text", "Imports")
-if (wanted := st.session_state.pop("gold-tab-next", None)) is not None:
+wanted = st.session_state.pop("gold-tab-next", None)
+if wanted is None and "gold-tab" not in st.session_state:
+    wanted = tabs[0] if count_project(bench.workspace, project.id).gold else tabs[1]
+if wanted is not None:
+    # Not as a default: that changes with the first gold pairs, and would take the user to another tab.
     st.session_state["gold-tab"] = wanted
 pairs_tab, import_tab, unlabelled_tab, imports_tab = st.tabs(
-    tabs,
-    key="gold-tab",
-    on_change="rerun",
-    default=tabs[0] if count_project(bench.workspace, project.id).gold else tabs[1],
+    tabs, key="gold-tab", on_change="rerun"
 )
 
 if pairs_tab.open:
     with pairs_tab:
-        show_reports()
+        show_reports(bench, whole=False)
         overview(bench, project)
 
 if import_tab.open:
     with import_tab:
         st.markdown(
-            "Files with two sentences and a score per row. Nothing is written before you have looked."
+            "Files with two sentences and a score per row, whatever their columns are called. You see how each file "
+            "was understood, and can overrule it; nothing is written before you have looked."
         )
         import_panel(bench, project, "pairs")
 
 if unlabelled_tab.open:
     with unlabelled_tab:
-        kind = st.segmented_control(
-            "What is in the file?",
-            list(KINDS_WITHOUT_SCORES),
-            default="sentences",
-            required=True,
-            format_func=KINDS_WITHOUT_SCORES.__getitem__,
-            key="unlabelled-kind",
-        )
-        st.markdown(WHAT_FOR[str(kind)])
-        import_panel(bench, project, str(kind))
+        import_without_scores(bench, project, list(KINDS_WITHOUT_SCORES))
 
 if imports_tab.open:
     with imports_tab:
-        show_reports()
+        show_reports(bench)
+        if needs_a_look(bench, "import-files"):
+            ui.job_panel(bench, ["import-files"])
         imports(bench, project)

@@ -6,12 +6,13 @@ from augsbert_core import ui
 from augsbert_core.steps.labelers import scorers_at_hand
 from augsbert_core.storage.candidates import list_candidate_sets
 from augsbert_core.storage.projects import count_project
-from augsbert_core.storage.runs import list_runs
+from augsbert_core.storage.runs import runs_with_model
 from augsbert_core.storage.sentences import corpus_size
 from augsbert_core.storage.silver_sets import list_silver_sets
 from augsbert_core.ui import candidate_sets, labelling_form
 from augsbert_core.ui import sampling_forms as forms
 from augsbert_core.ui.augment_form import augment_form
+from augsbert_core.ui.gold_import import bring_your_own
 from augsbert_core.ui.last_job import needs_a_look
 from augsbert_core.ui.preview_panel import preview_panel
 from augsbert_core.ui.retrieval_panel import negatives_panel
@@ -27,14 +28,16 @@ project = ui.need_project(bench)
 counts = count_project(bench.workspace, project.id)
 if not counts.train and not counts.unlabelled_sentences:
     ui.empty_state(
-        "There are no sentences to pair yet. Import gold pairs or unlabelled sentences first.",
+        "There are no sentences to pair yet. Import gold pairs, or bring your own sentences below.",
         page="gold",
-        label="Import sentences",
+        label="Import gold pairs",
     )
+    bring_your_own(bench, project, open_at_first=True)
     st.stop()
+bring_your_own(bench, project, open_at_first=False)
 
 labelers = scorers_at_hand(bench.workspace, project)
-encoders = list_runs(bench.workspace, project.id, "train-bi-encoder")
+encoders = runs_with_model(bench.workspace, project.id, "train-bi-encoder")
 silver_sets = list_silver_sets(bench.workspace, project.id)
 
 st.subheader("1 · Choose candidate pairs", anchor=False)

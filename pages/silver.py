@@ -10,8 +10,8 @@ from augsbert_core.storage.projects import count_project
 from augsbert_core.storage.silver_bins import silver_status_counts
 from augsbert_core.storage.silver_sets import list_silver_sets
 from augsbert_core.ui import silver_filters, silver_table
+from augsbert_core.ui.data_export import silver_export
 from augsbert_core.ui.density_lab import density_lab
-from augsbert_core.ui.export_panel import silver_export_panel
 from augsbert_core.ui.keep_lab import keep_lab
 from augsbert_core.ui.last_job import needs_a_look
 from augsbert_core.ui.strategies_view import strategies_view
@@ -69,12 +69,13 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         args=(bench.workspace, found.id),
         help="Take back your last decision in this set; press again for the one before.",
     )
-    silver_export_panel(bench, found)
+    export_place = st.container(width="content")
     silver_table.delete_set_button(bench.workspace, found.id, found.n_pairs)
 chosen, sort = silver_filters.filter_inputs(project, found)
 statuses = silver_filters.status_input(found.id, silver_status_counts(bench.workspace, found.id))
 silver_table.notice()
-silver_table.review_table(
-    bench.workspace, project, found.id, replace(chosen, statuses=statuses), sort
-)
+chosen = replace(chosen, statuses=statuses)
+silver_table.review_table(bench.workspace, project, found.id, chosen, sort)
+with export_place:
+    silver_export(bench, project, found, chosen)
 ui.page_link("train", "Train a bi-encoder on these pairs")

@@ -25,7 +25,7 @@ from augsbert_core.options import (
     from_json,
 )
 from augsbert_core.pairs import SPLITS
-from augsbert_core.steps import export
+from augsbert_core.steps import export, export_data
 from augsbert_core.steps.card_facts import model_facts
 from augsbert_core.steps.import_data import import_file
 from augsbert_core.storage import gold, projects, reviews, runs
@@ -166,7 +166,7 @@ assert not [name for name in sys.modules if name.startswith("augsbert_core")]
 def test_the_scripts_train_without_the_workbench(trained, tmp_path: Path) -> None:
     """Both scripts in one process, which costs the imports once."""
     workspace, project, run_ids = trained
-    export.export_gold(workspace, project.id, tmp_path / "gold.jsonl")
+    export_data.export_gold(workspace, project.id, tmp_path / "gold.jsonl")
     for name, run_id in run_ids.items():
         export.export_script(workspace, run_id, tmp_path / name)
         text = (tmp_path / name / "train.py").read_text(encoding="utf-8")
@@ -217,8 +217,8 @@ def silver(workspace: Workspace, project: Project) -> int:
 def test_a_silver_set_as_csv_and_json_lines(
     workspace: Workspace, silver: int, tmp_path: Path
 ) -> None:
-    assert export.export_silver(workspace, silver, tmp_path / "s.csv") == 60
-    export.export_silver(workspace, silver, tmp_path / "s.jsonl")
+    assert export_data.export_silver(workspace, silver, tmp_path / "s.csv") == 60
+    export_data.export_silver(workspace, silver, tmp_path / "s.jsonl")
     assert (tmp_path / "s.csv").read_bytes().startswith(b"\xef\xbb\xbf"), "Excel needs the mark"
     with (tmp_path / "s.csv").open(encoding="utf-8-sig", newline="") as file:
         table = list(csv.DictReader(file))
@@ -226,8 +226,9 @@ def test_a_silver_set_as_csv_and_json_lines(
     assert len(table) == len(lines) == 60
     assert (table[0]["sentence1"], lines[0]["sentence1"]) == ("'=1+1", "=1+1")
     assert lines[0] == {
-        "sentence1": "=1+1", "sentence2": "sentence 1", "score": 5.0, "labeler_score": 0.0,
-        "status": "corrected", "rank": 1, "strategy": "BM25 top-5", "order_gap": 0.25,
+        "sentence1": "=1+1", "sentence2": "sentence 1", "score": 5.0, "scaled_score": 1.0, "labeler_score": 0.0,
+        "status": "corrected", "correction": 5.0, "rank": 1, "strategy": "BM25 top-5", "labeler": "run 1",
+        "order_gap": 0.25, "annotator": "me", "reviewed_at": lines[0]["reviewed_at"],
     }  # fmt: skip
     assert "order_gap" not in lines[1], "unknown is left out"
     assert "label_spread" not in table[0], "no pair has one"
@@ -236,7 +237,7 @@ def test_a_silver_set_as_csv_and_json_lines(
 def test_a_silver_zip_has_a_card_with_counts(
     workspace: Workspace, silver: int, tmp_path: Path
 ) -> None:
-    export.export_silver(workspace, silver, tmp_path / "s.zip")
+    export_data.export_silver(workspace, silver, tmp_path / "s.zip")
     with zipfile.ZipFile(tmp_path / "s.zip") as archive:
         assert sorted(archive.namelist()) == ["README.md", "silver.csv", "silver.jsonl"]
         card = archive.read("README.md").decode()
@@ -247,7 +248,7 @@ def test_a_silver_zip_has_a_card_with_counts(
     assert "| 4.69 to 5 | 1 | 1.7 |" in card, "the corrected pair"
     assert "sentence 1" not in card
     with pytest.raises(WorkbenchError, match="exists already"):
-        export.export_silver(workspace, silver, tmp_path / "s.zip")
+        export_data.export_silver(workspace, silver, tmp_path / "s.zip")
 
 
 def test_a_labelers_folder_is_not_named(
@@ -258,7 +259,7 @@ def test_a_labelers_folder_is_not_named(
     )
     set_id = silver_pairs.silver_set(workspace, project, candidates, str(tmp_path))
     silver_pairs.label(workspace, set_id, [0.1, 0.5, 0.9])
-    card = export.silver_entries(workspace, set_id)[0].source
+    card = export_data.silver_entries(workspace, set_id)[0].source
     assert isinstance(card, bytes)
     assert str(tmp_path) not in card.decode()
     assert "a model from a folder of its own" in card.decode()
@@ -267,11 +268,11 @@ def test_a_labelers_folder_is_not_named(
 def test_gold_keeps_its_order_scale_and_splits(
     workspace: Workspace, project: Project, tmp_path: Path
 ) -> None:
-    assert export.export_gold(workspace, project.id, tmp_path / "g.jsonl") == 11
+    assert export_data.export_gold(workspace, project.id, tmp_path / "g.jsonl") == 11
     lines = [json.loads(line) for line in (tmp_path / "g.jsonl").read_text("utf-8").splitlines()]
     assert lines[0] == {
         "sentence1": "A cat sleeps on the sofa.", "sentence2": "A cat is asleep on the couch.",
-        "score": 4.5, "split": "train",
+        "score": 4.5, "scaled_score": 0.9, "split": "train", "source_file": "gold.csv", "source_line": 2,
     }  # fmt: skip
     assert [line["split"] for line in lines] == ["train"] * 5 + ["dev"] * 3 + ["test"] * 3
 

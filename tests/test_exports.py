@@ -7,6 +7,7 @@ import pytest
 from augsbert_core.exporting.files import rejected_csv, safe_cell, to_csv, write_csv
 from augsbert_core.importing.reading import read_table
 from augsbert_core.importing.rows import Rejected
+from augsbert_core.options import ImportOptions
 
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\rx"]
 
@@ -49,7 +50,9 @@ def test_rows_are_written_as_they_come_and_counted():
 
 def test_rejected_rows_can_be_downloaded():
     table = read_table(
-        rejected_csv([Rejected(7, "Score is not a number: 'x'", "=a,b,x")]), "r.csv", header=True
+        rejected_csv([Rejected(7, "Score is not a number: 'x'", "=a,b,x")]),
+        "r.csv",
+        ImportOptions(header=True),
     )
     assert table.header == ["line", "reason", "text"]
     assert table.rows == [["7", "Score is not a number: 'x'", "'=a,b,x"]]

@@ -39,7 +39,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "importing": (
         WORDS | {"importing"},
-        {"numpy", "scipy", "pyarrow", "openpyxl", "charset_normalizer", "datasets"},
+        {"numpy", "scipy", "pyarrow", "openpyxl", "charset_normalizer", "datasets", "huggingface_hub"},
     ),
     "exporting": (
         WORDS | {"exporting", "importing"},

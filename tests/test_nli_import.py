@@ -1,10 +1,15 @@
 """NLI pairs and triplets: the same way in and out as gold pairs, and rows to train on."""
 
 import time
+from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.importing.column_names import NLI_LABELS
+from augsbert_core.importing.triplets_from_nli import triplets_from_nli
 from augsbert_core.options import ImportOptions
 from augsbert_core.steps.import_data import ImportReport, import_file, plan_import
 from augsbert_core.storage import gold, nli, projects, sentences, triplets
@@ -51,16 +56,79 @@ def test_nli_rows_train_as_classes(workspace: Workspace, project: Project) -> No
     }
 
 
-def test_a_premise_with_an_entailment_and_a_contradiction_makes_a_triplet(
-    workspace: Workspace, project: Project
-) -> None:
-    bring_in(workspace, project, NLI, "nli")
-    rows = nli.nli_triplet_rows(workspace, project.id)
+def test_an_nli_file_makes_triplets(workspace: Workspace, project: Project) -> None:
+    report = bring_in(workspace, project, NLI, "triplets")
+    rows = triplets.triplet_training_rows(workspace, project.id)
     assert rows.columns() == [
         ["A man plays a guitar."],
         ["Someone makes music."],
         ["The man sleeps."],
     ]
+    assert (report.rows_read, report.pairs_kept, report.rejected) == (4, 1, [])
+    assert any("1 triplet was made of 4 NLI pairs" in note for note in report.notes)
+    assert any("1 of 2 premises" in note for note in report.notes)
+    assert nli.count_nli(workspace, project.id)["entailment"] == 0
+
+
+def test_triplets_of_numbered_labels_say_how_they_were_read() -> None:
+    text = "premise\thypothesis\tlabel\na b\tc d\t0\na b\te f\t2\na b\tg h\t-1\n"
+    plan = plan_import(text.encode(), "nli.tsv", ImportOptions(kind="triplets"))
+    assert (plan.texts, plan.lines) == ([("a b", "c d", "e f")], [2])
+    assert any("0, 1 and 2 were read as entailment" in note for note in plan.notes)
+    assert [row.reason for row in plan.rejected] == ["People did not agree on a label: '-1'"]
+
+
+def test_each_sentence_is_in_one_triplet_at_most() -> None:
+    """The first entailment of a premise goes with its first contradiction, in whatever order they come."""
+    rows = [
+        (1, "A  b", "no 1", "contradiction"),
+        (2, "C d", "yes", "entailment"),
+        (3, "A b", "yes 1", "entailment"),
+        (4, "A b", "yes 2", "entailment"),
+        (5, "E f", "no", "contradiction"),
+        (6, "E f", "yes", "entailment"),
+        (7, "A b", "yes 3", "entailment"),
+        (8, "A b ", "no 2", "contradiction"),
+        (9, "G h", "maybe", "neutral"),
+    ]
+    made, notes = triplets_from_nli(rows, "nli.tsv")
+    assert made == [
+        (3, "A b", "yes 1", "no 1"),
+        (4, "A b", "yes 2", "no 2"),
+        (6, "E f", "yes", "no"),
+    ]
+    assert notes == [
+        "3 triplets were made of 9 NLI pairs: a premise, a sentence that it entails and one that it contradicts, each "
+        "of these used once. 3 pairs are in no triplet.",
+        "2 of 4 premises have no such sentence of one kind or the other and were left out.",
+    ]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(NLI_LABELS)), max_size=30))
+def test_as_many_triplets_as_possible_are_made_of_nli_pairs(pairs: list[tuple[str, str]]) -> None:
+    rows = [(line, premise, f"{line}", label) for line, (premise, label) in enumerate(pairs)]
+    count = Counter(pairs)
+    possible = sum(min(count[p, "entailment"], count[p, "contradiction"]) for p in "abc")
+    if not possible:
+        with pytest.raises(WorkbenchError, match="No triplet can be made of file"):
+            triplets_from_nli(rows, "file")
+        return
+    made, _ = triplets_from_nli(rows, "file")
+    assert len(made) == possible
+    assert [line for line, *_ in made] == sorted(line for line, *_ in made)
+    used = [int(text) for _, _, *texts in made for text in texts]
+    assert len(set(used)) == 2 * possible
+    for line, anchor, positive, negative in made:
+        assert pairs[line] == pairs[int(positive)] == (anchor, "entailment")
+        assert pairs[int(negative)] == (anchor, "contradiction")
+
+
+def test_an_nli_file_without_a_contradiction_makes_no_triplets() -> None:
+    text = NLI.replace("Contradiction", "neutral")
+    with pytest.raises(
+        WorkbenchError, match=r"No triplet can be made of x\.csv: .* Import it as nli"
+    ):
+        plan_import(text.encode(), "x.csv", ImportOptions(kind="triplets"))
 
 
 def test_numbers_are_labels_in_the_order_of_snli_and_said_so(
@@ -172,5 +240,6 @@ def test_many_rows_are_read_in_linear_time(workspace: Workspace, project: Projec
     begun = time.monotonic()
     bring_in(workspace, project, text, "nli")
     assert len(nli.nli_training_rows(workspace, project.id)) == 30_000
-    assert len(nli.nli_triplet_rows(workspace, project.id)) == 10_000
-    assert time.monotonic() - begun < 15
+    bring_in(workspace, project, text + "premise\tlast\tneutral\n", "triplets")
+    assert triplets.count_triplets(workspace, project.id) == 10_000
+    assert time.monotonic() - begun < 30

@@ -6,22 +6,23 @@ from pathlib import Path
 import pytest
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.importing.columns import Columns, choose_columns, find_column, guess_columns
+from augsbert_core.importing.pair_rows import PairRows
+from augsbert_core.importing.reading import read_table
+from augsbert_core.importing.repeats import find_repeats
 from augsbert_core.importing.rows import (
-    Columns,
-    Table,
-    choose_columns,
-    find_column,
-    find_repeats,
-    gold_rows,
-    guess_columns,
-    guess_score_range,
-    guess_task,
+    Rejected,
     limit_rows,
-    read_table,
+    nli_rows,
+    pair_rows,
     require_rows,
     sentence_rows,
+    triplet_rows,
     unlabelled_rows,
 )
+from augsbert_core.importing.scores import guess_range
+from augsbert_core.importing.table import Table
+from augsbert_core.options import ImportOptions
 from augsbert_core.pairs import ScoreRange
 
 STS = ScoreRange(0, 5)
@@ -33,12 +34,12 @@ HEADER = "sentence1,sentence2,score\n"
 
 
 def read(text: str, name: str = "pairs.csv", **how) -> Table:
-    return read_table(text.encode(), name, **how)
+    return read_table(text.encode(), name, ImportOptions(**how))
 
 
-def gold(text: str, score_range: ScoreRange = STS):
+def gold(text: str, score_range: ScoreRange = STS) -> tuple[PairRows, list[Rejected]]:
     table = read(text)
-    kept, rejected = gold_rows(table, guess_columns(table, "pairs"), score_range)
+    kept, rejected = pair_rows(table, guess_columns(table, "pairs"), score_range)
     assert len(kept) + len(rejected) == len(table.rows)
     return kept, rejected
 
@@ -51,28 +52,27 @@ def gold(text: str, score_range: ScoreRange = STS):
 def test_sts_benchmark_gives_every_row(split, n_rows):
     table = read_table((STSB / f"sts-{split}.tsv").read_bytes(), f"sts-{split}.tsv")
     columns = guess_columns(table, "pairs")
-    kept, rejected = gold_rows(table, columns, STS)
+    kept, rejected = pair_rows(table, columns, STS)
     assert (len(kept), rejected) == (n_rows, [])
     assert [row.line for row in kept] == list(range(1, n_rows + 1))
-    assert columns == Columns(sentence1=5, sentence2=6, score=4, group=0)
-    assert {row.group for row in kept} == {
+    assert columns == Columns(sentence1=5, sentence2=6, score=4, group=0, source_id=3)
+    assert {row.group for row in kept} <= {
         "main-captions",
         "main-forums",
         "main-forum",
         "main-news",
-    } & {row.group for row in kept}
+    }
+    assert len({row.group for row in kept}) == 3
+    assert kept[0].source_id == {"train": "0001", "dev": "0000", "test": "0024"}[split]
     assert (table.quoting, table.header, table.delimiter) == (False, None, "\t")
-    assert guess_score_range(table, columns) == STS
-    assert guess_task(kept) == "regression"
+    assert guess_range(kept.raw_scores) == STS
 
 
 @needs_stsb
 def test_sts_benchmark_train_has_the_known_repeats_and_says_what_quoting_would_lose():
     table = read_table((STSB / "sts-train.tsv").read_bytes(), "sts-train.tsv")
-    kept, _ = gold_rows(table, guess_columns(table, "pairs"), STS)
-    repeats = find_repeats(
-        [(row.sentence1, row.sentence2) for row in kept], [row.raw_score for row in kept]
-    )
+    kept, _ = pair_rows(table, guess_columns(table, "pairs"), STS)
+    repeats = find_repeats(kept)
     assert (repeats.n_rows_repeated, repeats.n_conflicting) == (57, 13)
     assert any("5749 rows" in note and "5711" in note for note in table.notes)
 
@@ -85,11 +85,16 @@ def test_sts_benchmark_train_has_the_known_repeats_and_says_what_quoting_would_l
     [
         ("sentence1,sentence2,label", Columns(0, 1, 2)),
         ("score,sentence_1,sentence_2,split", Columns(1, 2, 0, split=3)),
-        ("id,qid1,qid2,question1,question2,is_duplicate", Columns(3, 4, 5)),
-        ("pair_ID,sentence_A,sentence_B,relatedness_score,entailment_judgment", Columns(1, 2, 3)),
+        ("id,qid1,qid2,question1,question2,is_duplicate", Columns(3, 4, 5, source_id=0)),
+        (
+            "pair_ID,sentence_A,sentence_B,relatedness_score,entailment_judgment",
+            Columns(1, 2, 3, source_id=0),
+        ),
         ("Quality,#1 ID,#2 ID,#1 String,#2 String", Columns(3, 4, 0)),
         ("text1,text2,similarity,genre", Columns(0, 1, 2, group=3)),
         ("S1,S2,Wert", Columns(0, 1, 2)),
+        ("Index,UID,question1,question2,label", Columns(2, 3, 4, source_id=1)),
+        ("topic,text,text,score", Columns(1, 2, 3, group=0)),
     ],
 )
 def test_columns_are_known_by_name(header, columns):
@@ -99,7 +104,12 @@ def test_columns_are_known_by_name(header, columns):
 
 
 @pytest.mark.parametrize(
-    ("line", "columns"), [("A b,C d,1", Columns(0, 1, 2)), ("0.5,A b,C d", Columns(1, 2, 0))]
+    ("line", "columns"),
+    [
+        ("A b,C d,1", Columns(0, 1, 2)),
+        ("0.5,A b,C d", Columns(1, 2, 0)),
+        ("A b,not_duplicate,C d", Columns(0, 2, 1)),
+    ],
 )
 def test_three_columns_without_header_are_known_by_shape(line, columns):
     assert guess_columns(read(line), "pairs") == columns
@@ -128,6 +138,75 @@ def test_columns_can_be_named_or_counted():
     ]:
         with pytest.raises(WorkbenchError, match=what):
             choose_columns(table, names, "pairs")
+
+
+def test_a_header_that_names_the_sentences_elsewhere_is_no_sts_benchmark():
+    """GLUE and sentence-transformers files have eight or nine tab columns and a number in the fifth, too."""
+    text = "split\tgenre\tdataset\tyear\tsid\tscore\tsentence1\tsentence2\n"
+    row = "train\tmain-news\tMSRpar\t2012train\t0001\t2.5\tA dog runs.\tA cat runs.\n"
+    table = read(text + row * 2, "stsbenchmark.tsv")
+    expected = Columns(6, 7, score=5, split=0, group=1, source_id=4)
+    assert guess_columns(table, "pairs") == expected
+    unnamed = read(row * 2, "stsbenchmark.tsv")
+    with pytest.raises(WorkbenchError, match="not recognised"):
+        guess_columns(unnamed, "pairs")
+
+
+def test_sts_benchmark_columns_are_found_below_a_header_in_unknown_words():
+    text = "Art\tQuelle\tJahr\tNummer\tWert\tSatz eins\tSatz zwei\n"
+    row = "main-news\tMSRpar\t2012\t1\t2.5\tA dog runs.\tA cat runs.\n"
+    for header in (True, False, None):
+        table = read(text + row * 20, "sts.tsv", header=header)
+        columns = guess_columns(table, "pairs")
+        assert columns == Columns(5, 6, score=4, group=0, source_id=3)
+        kept, rejected = pair_rows(table, columns, STS)
+        assert len(kept) == 20
+        assert [row.reason for row in rejected] == (
+            [] if table.header else ["Score is not a number: 'Wert'"]
+        )
+
+
+def test_a_first_line_of_data_that_was_called_a_header_leaves_the_columns_as_they_are():
+    row = "main-news\tMSRpar\t2012\t1\t2.5\tA dog runs.\tA cat runs.\n"
+    table = read(row * 3, "sts.tsv", header=True)
+    assert guess_columns(table, "pairs") == Columns(5, 6, score=4, group=0, source_id=3)
+    assert len(table.rows) == 2
+
+
+def test_tweets_with_tags_are_no_sts_benchmark():
+    row = "1\tEJ Manuel\tEJ is first\tManuel goes first\t4\tEJ/B-p/NNP/B-NP/O is/O/VBZ/O/O\tManuel/B-p/NNP/B-NP/O\n"
+    with pytest.raises(WorkbenchError, match="not recognised"):
+        guess_columns(read(row * 5, "test.data"), "pairs")
+
+
+def test_pairs_without_a_score_among_scored_ones_leave_the_columns_known():
+    table = read("4.2\tA b c\tD e f\n" + "\tG h i\tJ k l\n" * 9, "sts2016.tsv")
+    columns = guess_columns(table, "pairs")
+    assert columns == Columns(1, 2, 0)
+    kept, rejected = pair_rows(table, columns, STS)
+    assert len(kept) == 1
+    assert {row.reason for row in rejected} == {"Score is missing: ''"}
+
+
+def test_triplets_are_looked_for_in_nli_files_too():
+    labels = ("entailment", "neutral", "contradiction")
+    text = "".join(f"A man eats.\tSomeone eats {n}.\t{label}\n" for n, label in enumerate(labels))
+    nli = Columns(0, 1, label=2)
+    table = read(text, "nli.tsv")
+    assert guess_columns(table, "triplets") == nli
+    assert choose_columns(table, ["0", "1", "2"], "triplets") == nli
+    assert triplet_rows(table, nli) == nli_rows(table, nli)
+    named = read("premise\thypothesis\tgold\n" + text, "nli.tsv", header=True)
+    assert guess_columns(named, "triplets") == nli
+
+
+def test_a_yes_or_no_is_no_nli_label_when_triplets_are_looked_for():
+    table = read("a,sentence1,sentence2,label\nx y,a b,c d,0\nx y,e f,g h,1\n")
+    with pytest.raises(WorkbenchError, match="--columns ANCHOR,POSITIVE,NEGATIVE"):
+        guess_columns(table, "triplets")
+    assert guess_columns(read("a b,c d,e f\ng h,i j,k l\n"), "triplets") == Columns(
+        0, 1, negative=2
+    )
 
 
 def test_a_column_name_that_occurs_twice_is_chosen_by_position():
@@ -188,9 +267,9 @@ def test_sts_benchmark_rows_may_lack_the_extra_columns_unless_one_of_them_is_use
     short = "main-news\tMSRpar\t2012\t1\t2.5\tA dog runs.\tA cat runs."
     table = read(f"{short}\tsource\tlicence\n" * 3 + short, "sts.tsv")
     columns = guess_columns(table, "pairs")
-    assert len(gold_rows(table, columns, STS)[0]) == 4
+    assert len(pair_rows(table, columns, STS)[0]) == 4
     with_extra = replace(columns, group=find_column(table, "8"))
-    kept, rejected = gold_rows(table, with_extra, STS)
+    kept, rejected = pair_rows(table, with_extra, STS)
     assert [row.group for row in kept] == ["licence"] * 3
     assert [row.reason for row in rejected] == ["Row has no column 8 (counted from 0): 7 columns"]
 
@@ -203,11 +282,11 @@ def test_the_text_of_a_rejected_row_is_cut():
 def test_splits_come_from_their_column_and_unknown_ones_are_rejected():
     text = "sentence1,sentence2,score,split\n"
     kept, rejected = gold(
-        text + "a,b,1,Train\nc,d,1,validation\ne,f,1,test\ng,h,1,\ni,j,1,holdout\n"
+        text + "a,b,1,Train\nc,d,1,validation\ne,f,1,test\ng,h,1,\nk,l,1,TRIAL\ni,j,1,holdout\n"
     )
-    assert [row.split for row in kept] == ["train", "dev", "test", ""]
+    assert [row.split for row in kept] == ["train", "dev", "test", "", "dev"]
     assert [(row.line, row.reason) for row in rejected] == [
-        (6, "Split is none of train, dev, test: 'holdout'")
+        (7, "Split is none of train, dev, test: 'holdout'")
     ]
 
 
@@ -239,23 +318,9 @@ def test_sentences_and_unlabelled_pairs():
         guess_columns(table, "sentences")
 
 
-@pytest.mark.parametrize(
-    ("scores", "offered"),
-    [
-        ("0 1 1", "0:1"), ("0.2 0.8", "0:1"), ("-1 0.3", "-1:1"), ("1 3 5", "1:5"), ("0 3 4", "0:4"),
-        ("0 4.8", "0:5"), ("0 3.8", "0:5"), ("0 100", None), ("-3 1", None), ("2 nan 4", "1:5"),
-    ],
-)  # fmt: skip
-def test_the_score_range_offered_fits_the_observed_scores(scores, offered):
-    table = read(HEADER + "".join(f"a b,c d,{score}\n" for score in scores.split()))
-    guessed = guess_score_range(table, guess_columns(table, "pairs"))
-    assert guessed == (offered and ScoreRange.parse(offered))
-
-
-def test_the_task_follows_the_raw_scores():
-    assert guess_task(gold(HEADER + "a,b,0\nc,d,1\n")[0]) == "classification"
-    assert guess_task(gold(HEADER + "a,b,0\nc,d,0.5\n")[0]) == "regression"
-    assert guess_task([]) == "regression"
+def test_the_id_of_a_row_is_kept_as_text():
+    kept, _ = gold("id,sentence1,sentence2,score\n007,a,b,1\n ,c,d,2\n")
+    assert [row.source_id for row in kept] == ["007", ""]
 
 
 def test_a_limit_takes_the_first_rows_and_says_so():

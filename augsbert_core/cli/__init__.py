@@ -14,12 +14,14 @@ import typer
 from augsbert_core import __version__
 from augsbert_core.cli import (
     app_command,
+    archives,
     comparing,
     cross_encoder_command,
     data,
     demo,
     experiments,
     exporting,
+    importing,
     job_commands,
     labelling,
     retrieval,
@@ -42,6 +44,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for module in (
+    importing,
     data,
     cross_encoder_command,
     training,
@@ -51,6 +54,7 @@ for module in (
     retrieval,
     experiments,
     exporting,
+    archives,
     job_commands,
     demo,
     app_command,

@@ -2,8 +2,9 @@
 
 import os
 import sys
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -13,7 +14,11 @@ from augsbert_core.errors import WorkbenchError
 
 if TYPE_CHECKING:
     from augsbert_core.exporting.files import Entry
+    from augsbert_core.storage.records import Project
 
+# An option that can be given again takes its choices from an enum alone.
+Split = StrEnum("Split", ["train", "dev", "test"])
+Status = StrEnum("Status", ["unreviewed", "corrected", "accepted", "rejected", "flagged"])
 RunId = Annotated[
     int, typer.Option("--run", metavar="ID", min=1, max=2**62, help="A training run.")
 ]
@@ -21,9 +26,40 @@ Output = Annotated[Path, typer.Option(help="A new folder, or a new file that end
 TextOutput = Annotated[
     Path | None, typer.Option(help="A new file.", show_default="printed on the terminal")
 ]
+Table = Annotated[
+    Path,
+    typer.Option(
+        help="A new file that ends in .csv, .tsv, .jsonl, .parquet or .xlsx, or a new dataset folder."
+    ),
+]
+FORMAT = typer.Option(
+    "--format",
+    help="Whatever the ending says; dataset: a folder that datasets.load_from_disk opens.",
+    show_default="by the ending",
+)
+Kind = Annotated[Literal["csv", "tsv", "jsonl", "parquet", "xlsx", "dataset"] | None, FORMAT]
+Safe = Annotated[
+    bool | None,
+    typer.Option(
+        "--safe/--no-safe",
+        help="Put a ' before texts that a spreadsheet would run as formulas.",
+        show_default="on for csv and xlsx",
+    ),
+]
+Low = Annotated[
+    float | None,
+    typer.Option(help="Only pairs scored at least this, on the raw scale.", show_default=False),
+]
+High = Annotated[
+    float | None,
+    typer.Option(help="Only pairs scored at most this, on the raw scale.", show_default=False),
+]
+Text = Annotated[
+    str, typer.Option(help="Only pairs with this text in a sentence.", show_default=False)
+]
 
 export = typer.Typer(
-    help="Take a model, a silver set, gold pairs, a recipe or a script out of the workbench.",
+    help="Take a model, a silver set, gold pairs, corrections, a recipe or a script out of the workbench.",
     no_args_is_help=True,
 )
 
@@ -57,38 +93,138 @@ def export_silver(
     output: Annotated[
         Path,
         typer.Option(
-            help="A new .csv or .jsonl file, or a .zip file or folder with both and a data card."
+            help="A new file that ends in .csv, .tsv, .jsonl, .parquet or .xlsx; or a .zip file or folder with CSV, "
+            "JSON lines and a data card."
         ),
     ],
+    kind: Annotated[
+        Literal["csv", "tsv", "jsonl", "parquet", "xlsx", "dataset", "zip"] | None,
+        FORMAT,
+    ] = None,
+    safe: Safe = None,
+    status: Annotated[
+        list[Status] | None,
+        typer.Option(help="Only pairs of this status; can be given again.", show_default="all"),
+    ] = None,
+    min_rank: Annotated[
+        int | None, typer.Option(min=1, help="Only pairs from this rank on.", show_default=False)
+    ] = None,
+    max_rank: Annotated[
+        int | None, typer.Option(min=1, help="Only pairs up to this rank.", show_default=False)
+    ] = None,
+    low: Low = None,
+    high: High = None,
+    text: Text = "",
     as_json: AsJson = False,
 ) -> None:
-    """Write a silver set with scores, statuses and ranks."""
-    from augsbert_core.steps.export import export_silver as write
+    """Write a silver set with scores, statuses, ranks and corrections, or the part that filters let through."""
+    from augsbert_core.steps.export_data import export_silver as write
+    from augsbert_core.storage.projects import get_project
+    from augsbert_core.storage.silver_filters import SilverFilter
+    from augsbert_core.storage.silver_sets import get_silver_set
 
+    workspace = open_home(context)
+    project = get_project(workspace, get_silver_set(workspace, silver).project_id)
+    lowest, highest = _in_unit(project, low, high)
+    chosen = SilverFilter(
+        low=lowest,
+        high=highest,
+        statuses=tuple(one.value for one in status or ()),
+        min_rank=min_rank,
+        max_rank=max_rank,
+        text=text,
+    )
     target = output.expanduser()
-    n_pairs = write(open_home(context), silver, target)
-    result = {"silver_set_id": silver, "output": str(target), "n_pairs": n_pairs}
-    show(result, [f"{target}: {n_pairs:,} pairs."], as_json=as_json)
+    n_pairs = write(workspace, silver, target, chosen=chosen, kind=kind, safe=safe)
+    _show_written(target, n_pairs, "pairs", {"silver_set_id": silver}, as_json=as_json)
 
 
 @export.command("gold")
 def export_gold(
     context: typer.Context,
     project: ProjectName,
-    output: Annotated[Path, typer.Option(help="A new .jsonl file.")],
+    output: Table,
+    kind: Kind = None,
+    safe: Safe = None,
+    split: Annotated[
+        list[Split] | None,
+        typer.Option(help="Only pairs of this split; can be given again.", show_default="all"),
+    ] = None,
+    low: Low = None,
+    high: High = None,
+    text: Text = "",
     as_json: AsJson = False,
 ) -> None:
-    """Write the gold pairs with their splits, as an exported script reads them."""
-    from augsbert_core.steps.export import export_gold as write
+    """Write the gold pairs with scores, splits and groups, or the part that filters let through."""
+    from augsbert_core.steps.export_data import export_gold as write
+    from augsbert_core.storage.gold import GoldFilter
+
+    workspace = open_home(context)
+    found = named(workspace, project)
+    lowest, highest = _in_unit(found, low, high)
+    chosen = GoldFilter(
+        splits=tuple(one.value for one in split or ()), low=lowest, high=highest, text=text
+    )
+    target = output.expanduser()
+    n_pairs = write(workspace, found.id, target, chosen=chosen, kind=kind, safe=safe)
+    _show_written(target, n_pairs, "pairs", {}, as_json=as_json)
+
+
+@export.command("corrections")
+def export_corrections(
+    context: typer.Context,
+    project: ProjectName,
+    output: Table,
+    kind: Kind = None,
+    safe: Safe = None,
+    annotator: Annotated[
+        str, typer.Option(help="Only decisions of this person.", show_default="of all")
+    ] = "",
+    since: Annotated[
+        str,
+        typer.Option(
+            metavar="DAY",
+            help="Only decisions from this day or moment on (2026-01-31, UTC).",
+            show_default=False,
+        ),
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Write every human decision on silver pairs, oldest first: scores before and after, who and when."""
+    from augsbert_core.steps.export_data import export_corrections as write
 
     workspace = open_home(context)
     target = output.expanduser()
-    n_pairs = write(workspace, named(workspace, project).id, target)
-    show(
-        {"output": str(target), "n_pairs": n_pairs},
-        [f"{target}: {n_pairs:,} pairs."],
-        as_json=as_json,
+    n_rows = write(
+        workspace,
+        named(workspace, project).id,
+        target,
+        annotator=annotator,
+        since=since,
+        kind=kind,
+        safe=safe,
     )
+    _show_written(target, n_rows, "corrections", {}, as_json=as_json)
+
+
+def _in_unit(project: "Project", low: float | None, high: float | None) -> tuple[float, float]:
+    """Bounds on the project's own scale as bounds from 0 to 1. WorkbenchError: nothing lies between them."""
+    lowest = project.score_low if low is None else low
+    highest = project.score_high if high is None else high
+    if not lowest <= highest:
+        raise WorkbenchError(
+            f"No score lies between {lowest:g} and {highest:g}: the scale of {project.name} is "
+            f"{project.score_range}. Give --low and --high on that scale."
+        )
+    width = project.score_high - project.score_low
+    return (lowest - project.score_low) / width, (highest - project.score_low) / width
+
+
+def _show_written(
+    target: Path, n_rows: int, what: str, more: dict[str, int], *, as_json: bool
+) -> None:
+    result = {**more, "output": str(target), f"n_{what}": n_rows}
+    show(result, [f"{target}: {n_rows:,} {what}."], as_json=as_json)
 
 
 @export.command("recipe")

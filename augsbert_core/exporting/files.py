@@ -8,7 +8,7 @@ import os
 import shutil
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -118,13 +118,44 @@ def entry_bytes(entry: Entry) -> bytes:
 
 def write_file(entry: Entry, path: Path) -> None:
     """Write one file, whole or not at all. WorkbenchError: it is there already, or cannot be written."""
+    with whole_file(path) as partial:
+        _put(entry, partial)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """A place to write a new file to, which gets its name only when all went well; else nothing is left.
+
+    WorkbenchError: there is such a file already, or it cannot be written.
+    """
     if path.exists():
         raise WorkbenchError(f"{path} exists already. Name a new file.")
     with _explained(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(path.name + ".partial")
-        _put(entry, partial)
+        yield partial
         os.replace(partial, path)
+
+
+@contextmanager
+def whole_folder(folder: Path, *, keep: bool = True) -> Iterator[Path]:
+    """A new folder to write to, which gets its name only when all went well; else nothing is left.
+
+    keep: False removes it in any case, for files that go elsewhere. WorkbenchError: the folder holds something
+    already, or cannot be written.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise WorkbenchError(f"{folder} exists already and is not empty. Name a new folder.")
+    partial = folder.with_name(folder.name + ".partial")
+    with _explained(folder):
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        yield partial
+        if not keep:
+            return
+        if folder.exists():
+            folder.rmdir()
+        os.replace(partial, folder)
 
 
 def _put(entry: Entry, target: Path) -> None:
@@ -142,18 +173,11 @@ def write_folder(entries: Iterable[Entry], folder: Path) -> None:
 
     WorkbenchError: the folder holds something already, or cannot be written.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise WorkbenchError(f"{folder} exists already and is not empty. Name a new folder.")
-    partial = folder.with_name(folder.name + ".partial")
-    with _explained(folder):
-        shutil.rmtree(partial, ignore_errors=True)
+    with whole_folder(folder) as partial:
         for entry in entries:
             target = partial / entry.name
             target.parent.mkdir(parents=True, exist_ok=True)
             _put(entry, target)
-        if folder.exists():
-            folder.rmdir()
-        os.replace(partial, folder)
 
 
 def write_zip(entries: Iterable[Entry], path: Path) -> None:
@@ -162,15 +186,12 @@ def write_zip(entries: Iterable[Entry], path: Path) -> None:
     Weights are stored as they are, since they do not get smaller. WorkbenchError: there is such a file already,
     or it cannot be written.
     """
-    if path.exists():
-        raise WorkbenchError(f"{path} exists already. Name a new file.")
-    partial = path.with_name(path.name + ".partial")
-    with _explained(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
-            for entry in entries:
-                _add_to_zip(archive, entry)
-        os.replace(partial, path)
+    with (
+        whole_file(path) as partial,
+        zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        for entry in entries:
+            _add_to_zip(archive, entry)
 
 
 def _add_to_zip(archive: zipfile.ZipFile, entry: Entry) -> None:
@@ -207,7 +228,8 @@ def _explained(path: Path) -> Iterator[None]:
         if partial.is_dir():
             shutil.rmtree(partial, ignore_errors=True)
         else:
-            partial.unlink(missing_ok=True)
+            with suppress(OSError):  # of a folder that is a file, for one
+                partial.unlink(missing_ok=True)
 
 
 def _cell(value: object, safe: bool) -> object:

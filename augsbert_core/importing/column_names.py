@@ -21,6 +21,8 @@ PAIR_NAMES: tuple[tuple[str, str], ...] = (
         for stem in _STEMS
     ),
     ("premise", "hypothesis"),
+    *((stem + "0", stem + "1") for stem in ("set", "pair", "sentences", "texts", "sentence")),
+    ("context", "hypothesis"),
     ("sentence", "paraphrase"),
     ("anchor", "positive"),
     ("source", "target"),
@@ -30,9 +32,13 @@ PAIR_NAMES: tuple[tuple[str, str], ...] = (
 )
 SCORE_NAMES = _words(
     "score goldscore similarityscore relatednessscore humanscore averagescore meanscore similarity "
-    "relatedness sim rating gold isduplicate duplicate isparaphrase paraphrase quality label labels"
+    "relatedness sim rating gold isduplicate duplicate isparaphrase paraphrase quality label labels "
+    "noisylabel"
 )
-LABEL_NAMES = _words("goldlabel label labels class entailment relation judgment judgement")
+LABEL_NAMES = _words(
+    "goldlabel entailmentjudgment entailmentjudgement entailmentlabel label labels class entailment relation "
+    "judgment judgement"
+)
 TRIPLET_NAMES: tuple[tuple[str, str, str], ...] = (
     ("anchor", "positive", "negative"),
     ("query", "positive", "negative"),
@@ -40,15 +46,23 @@ TRIPLET_NAMES: tuple[tuple[str, str, str], ...] = (
     ("sent0", "sent1", "hardneg"),
 )
 SENTENCE_NAMES = _words("sentence sentences text texts question query utterance content document")
-SPLIT_NAMES = _words("split partition subset set")
+SPLIT_NAMES = _words("split partition subset set semevalset")
 GROUP_NAMES = _words("genre group topic domain category")
+ID_NAMES = _words(
+    "id sourceid pairid questionpairid sentencepairid exampleid rowid uid guid sid index idx"
+)
+"""What the column is called that names each row; ids of single sentences are not among them."""
 _OTHER_NAMES = _words(
-    "id pairid index idx year source filename file url qid1 qid2 1id 2id captionid promptid dataset "
-    "sentence1parse sentence2parse sentence1binaryparse sentence2binaryparse label1 label2 label3 label4 label5"
+    "year source source1 source2 filename file url qid1 qid2 1id 2id captionid promptid dataset oldindex "
+    "entailmentab entailmentba sentenceaoriginal sentenceboriginal sentenceadataset sentencebdataset "
+    "sentence1parse sentence2parse sentence1binaryparse sentence2binaryparse label1 label2 label3 label4 label5 "
+    # those of the workbench's own exports
+    "sourcefile sourceline scaledscore labelerscore status correction rank samplerscore bm25rank semanticrank "
+    "strategy labeler ordergap labelspread annotator reviewedat"
 )
 SPLIT_WORDS = {
     **dict.fromkeys(("train", "training"), "train"),
-    **dict.fromkeys(("dev", "development", "val", "valid", "validation"), "dev"),
+    **dict.fromkeys(("dev", "development", "val", "valid", "validation", "trial"), "dev"),
     **dict.fromkeys(("test", "testing"), "test"),
 }
 # Words too short or too common in running text to prove that a line is a header.
@@ -58,9 +72,15 @@ _TELLING_NAMES = (
     | {name for names in TRIPLET_NAMES for name in names}
     | {"goldlabel", *SCORE_NAMES, *SENTENCE_NAMES}
 ) - _WEAK_NAMES
-_KNOWN_NAMES = _TELLING_NAMES | {*SPLIT_NAMES, *GROUP_NAMES, *_OTHER_NAMES}
+_KNOWN_NAMES = _TELLING_NAMES | {*SPLIT_NAMES, *GROUP_NAMES, *ID_NAMES, *LABEL_NAMES, *_OTHER_NAMES}
 NLI_LABELS = ("entailment", "neutral", "contradiction")
 """What a premise says about a hypothesis; in files also 0, 1 and 2, in this order, as in SNLI."""
+_NLI_WORDS = {label: label for label in NLI_LABELS} | {
+    "contradictory": "contradiction",  # XNLI
+    "e": "entailment",  # ANLI
+    "n": "neutral",
+    "c": "contradiction",
+}
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?[0-9]+,[0-9]+\s*")
 _MISSING_WORDS = {"", "-", "?", "na", "n/a", "nan", "none", "null", "inf", "-inf"}
 _NAME_LIKE = re.compile(r"[\w#./() -]{1,40}")
@@ -72,7 +92,14 @@ def tidy(name: str) -> str:
 
 
 def parse_number(cell: str) -> float | None:
-    """The number in a cell (perhaps NaN or infinite), "4,5" read as 4.5; None when there is none."""
+    """The number in a cell (perhaps NaN or infinite), "4,5" read as 4.5; None when there is none.
+
+    White space around it and a typographic minus are harmless; digits of other scripts are no number.
+    """
+    if not cell.isascii():
+        cell = cell.strip().replace("\N{MINUS SIGN}", "-")
+        if not cell.isascii():
+            return None
     try:
         value = float(cell)
     except ValueError:
@@ -87,10 +114,10 @@ def is_number(cell: str) -> bool:
 
 
 def nli_label(cell: str) -> str | None:
-    """The word for an NLI label, written as a word in any case or as 0, 1, 2; None for anything else."""
+    """The word for an NLI label, written as a word or its letter in any case or as 0, 1, 2; None for anything else."""
     word = cell.strip().lower()
-    if word in NLI_LABELS:
-        return word
+    if word in _NLI_WORDS:
+        return _NLI_WORDS[word]
     value = parse_number(word)
     return NLI_LABELS[int(value)] if value in (0.0, 1.0, 2.0) else None
 

@@ -5,9 +5,11 @@ quoting and have stray double quotes: a quoting reader swallows line ends there 
 of 5,749), while a real CSV falls apart without quoting.
 """
 
+import contextlib
 import csv
 import io
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,7 +20,14 @@ from augsbert_core.importing.table import Table
 
 DELIMITERS = ("\t", ",", ";", "|")
 _SAMPLE_CHARACTERS = 256 * 1024
-_DELIMITER_NAMES = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
+_DELIMITER_NAMES = {
+    "\\t": "\t",
+    "tab": "\t",
+    "comma": ",",
+    "semicolon": ";",
+    "pipe": "|",
+    "none": "",
+}
 
 # The default limit of 131,072 characters a cell is a process-wide setting that turns a long cell into
 # an error. It is raised once here, never restored: setting it back and forth would race in threads.
@@ -30,7 +39,7 @@ class _Reading:
     """One way to cut a text into rows. bad_quote: line of the first misplaced quote, 0 for none."""
 
     rows: list[list[str]]
-    lines: list[int]
+    lines: Sequence[int]
     n_lines: int
     bad_quote: int = 0
 
@@ -94,7 +103,7 @@ def read_delimited(
         )
     return Table(
         reading.rows[first:],
-        reading.lines[first:],
+        list(reading.lines[first:]),
         names,
         delimiter,
         quoted,
@@ -122,6 +131,7 @@ def _guess_delimiter(text: str, name: str, quoting: bool | None) -> str:
     sample = text[:_SAMPLE_CHARACTERS]
     if len(sample) < len(text):
         sample = sample[: max(sample.rfind("\n"), sample.rfind("\r")) + 1] or sample
+    is_txt = name.lower().removesuffix(".gz").endswith(".txt")
     best, best_rank = "", (0, False, False, 0.0, 0)
     for delimiter in DELIMITERS:
         if delimiter not in sample:
@@ -129,7 +139,7 @@ def _guess_delimiter(text: str, name: str, quoting: bool | None) -> str:
         reading, _ = _read_text(sample, delimiter, quoting, [])
         n_known = count_known_names(reading.rows[0]) if reading.rows else 0
         # Running text has commas, too: a .txt file needs better evidence than that.
-        is_prose = name.lower().endswith(".txt") and delimiter != "\t" and not n_known
+        is_prose = is_txt and delimiter != "\t" and not n_known
         is_title = n_known and len(reading.rows[0]) == 1
         if reading.width < 2 or reading.share < 0.5 or is_prose or is_title:
             continue
@@ -202,6 +212,8 @@ def _quoting_wins(plain: _Reading, quoted: _Reading, delimiter: str) -> bool:
     if _has_wrapped_column(plain):
         return True
     is_tab = delimiter == "\t"
+    if quoted.bad_quote and not is_tab and _is_mostly_closed(plain):
+        return True
     n_plain, n_quoted = (reading.n_bad_lines(is_tab) for reading in (plain, quoted))
     if quoted.bad_quote or not is_tab:
         return n_quoted < n_plain or (n_quoted == n_plain and not quoted.bad_quote)
@@ -211,7 +223,8 @@ def _quoting_wins(plain: _Reading, quoted: _Reading, delimiter: str) -> bool:
         return plain.width != quoted.width
     # Same rows and widths: in a TSV quotes count as quoting only where something needed them.
     doubled = any('""' in cell[1:-1] and _is_wrapped(cell) for row in plain.rows for cell in row)
-    return doubled or plain.width != quoted.width
+    # So does a tab inside quotes, which the other reading takes for one column more.
+    return doubled or plain.width != quoted.width or quoted.share > plain.share
 
 
 def _has_wrapped_column(plain: _Reading) -> bool:
@@ -226,6 +239,21 @@ def _has_wrapped_column(plain: _Reading) -> bool:
     return min(shares, default=0) == 1 or (len(rows) >= 5 and max(shares) > 0.8)
 
 
+def _is_mostly_closed(plain: _Reading) -> bool:
+    """Whether nearly all quotes that open a cell are closed at the end of one, so that the others are slips."""
+    n_opened = n_closed = 0
+    for row in plain.rows[:2000]:
+        is_open = False
+        for cell in row[:1000]:
+            if cell.startswith('"'):
+                n_opened += 1
+                is_open = True
+            if is_open and cell.endswith('"') and cell != '"':
+                n_closed += 1
+                is_open = False
+    return n_opened >= 5 and n_closed > 0.8 * n_opened
+
+
 def _is_wrapped(cell: str) -> bool:
     return len(cell) > 1 and cell[0] == cell[-1] == '"'
 
@@ -236,7 +264,7 @@ def _read_plain(text: str, delimiter: str) -> _Reading:
     if not lines[-1]:
         lines.pop()
     rows = [line.split(delimiter) if line else [] for line in lines] if delimiter else _cells(lines)
-    return _Reading(rows, list(range(1, len(lines) + 1)), len(lines))
+    return _Reading(rows, range(1, len(lines) + 1), len(lines))
 
 
 def _cells(lines: list[str]) -> list[list[str]]:
@@ -260,6 +288,11 @@ class _BadQuote(Exception):
 def _collect(text: str, delimiter: str, strict: bool) -> _Reading:
     delimiter = _csv_delimiter(text, delimiter)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
+    with contextlib.suppress(csv.Error):
+        whole = list(reader)
+        if reader.line_num == len(whole):  # a row a line: no line has to be counted
+            return _Reading(whole, range(1, len(whole) + 1), len(whole))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
     rows: list[list[str]] = []
     lines: list[int] = []
     line = 1
@@ -275,7 +308,8 @@ def _collect(text: str, delimiter: str, strict: bool) -> _Reading:
 
 def _csv_delimiter(text: str, delimiter: str) -> str:
     """csv insists on a delimiter; one that the text does not contain leaves one cell a line."""
-    return delimiter or next(c for c in map(chr, range(0xE000, 0xF8FF)) if c not in text)
+    unused = (c for c in map(chr, range(0xE000, 0xF900)) if c not in text)
+    return delimiter or next(unused, "\U0010fffd")
 
 
 def _unjoin(text: str, reading: _Reading, delimiter: str) -> _Reading:

@@ -10,6 +10,9 @@ SCORE_BINS = 20
 LENGTH_EDGES = (0, 5, 10, 15, 20, 30, 40, 60, 80, 120, 200, 400)
 """Words of a sentence: from this edge to below the next; the last is open."""
 TOP_REPEATED = 10
+WORDS_PER_TOKEN = 0.75
+"""A rule of thumb for English text and the usual tokenisers; an estimate, never a count."""
+_SHOWN_CHARACTERS = 300
 
 
 def describe_rows(known: Numbered, scores: np.ndarray | None) -> dict[str, Any]:
@@ -19,19 +22,52 @@ def describe_rows(known: Numbered, scores: np.ndarray | None) -> dict[str, Any]:
     (cells per part of LENGTH_EDGES), "longest" (words), "repeated" ([text, how often] of the sentences in most cells),
     and "scores" (rows per SCORE_BINS equal parts of the scale) when there are scores.
     """
-    counts = np.bincount(known.places.ravel(), minlength=len(known.keys))
-    words = np.fromiter(
-        (key.count(" ") + 1 for key in known.keys), dtype=np.int64, count=len(known.keys)
-    )
-    lengths = np.histogram(words, bins=[*LENGTH_EDGES, np.iinfo(np.int64).max], weights=counts)[0]
+    counts = _cells(known)
+    words = _words(known)
+    parts = np.searchsorted(LENGTH_EDGES, words, side="right") - 1
+    lengths = np.bincount(parts, weights=counts, minlength=len(LENGTH_EDGES))
     top = np.argsort(-counts, kind="stable")[:TOP_REPEATED].tolist()
     found: dict[str, Any] = {
         "sentences": len(known.keys),
         "lengths": [int(count) for count in lengths],
         "longest": int(words.max()) if len(words) else 0,
-        "repeated": [[known.spellings[at][:300], int(counts[at])] for at in top if counts[at] > 1],
+        "repeated": [
+            [known.spellings[at][:_SHOWN_CHARACTERS], int(counts[at])]
+            for at in top
+            if counts[at] > 1
+        ],
     }
     if scores is not None:
         bins = np.minimum((scores * SCORE_BINS).astype(np.int64), SCORE_BINS - 1)
         found["scores"] = np.bincount(bins, minlength=SCORE_BINS).tolist()
     return found
+
+
+def long_sentences(known: Numbered, n_words: int) -> tuple[int, str]:
+    """How many cells hold a sentence of more than so many words, and the beginning of the longest ("" without any).
+
+    Words are told by the white space between them: text that is written without any counts as one word.
+    """
+    words = _words(known)
+    longer = words > n_words
+    if not longer.any():
+        return 0, ""
+    example = known.spellings[int(words.argmax())][:_SHOWN_CHARACTERS]
+    return int(_cells(known)[longer].sum()), example
+
+
+def estimated_words(n_tokens: int) -> int:
+    """About how many words a model that reads so many tokens takes in. An estimate; see WORDS_PER_TOKEN."""
+    return int(n_tokens * WORDS_PER_TOKEN)
+
+
+def _cells(known: Numbered) -> np.ndarray:
+    """How many cells hold each sentence."""
+    return np.bincount(known.places.ravel(), minlength=len(known.keys))
+
+
+def _words(known: Numbered) -> np.ndarray:
+    """How many words each sentence has."""
+    return np.fromiter(
+        (key.count(" ") + 1 for key in known.keys), dtype=np.int64, count=len(known.keys)
+    )

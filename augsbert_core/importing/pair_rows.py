@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from augsbert_core.importing.texts import Numbered, number_sentences
+from augsbert_core.importing.texts import Numbered, number_part, number_sentences
 from augsbert_core.pairs import SPLITS, pair_codes
 
 NO_SPLIT = -1
@@ -105,42 +106,59 @@ class PairRows:
         """One int64 per row, equal exactly when two rows are one pair, in whichever direction."""
         return pair_codes(*self.numbered.places)
 
+    @cached_property
+    def pairs(self) -> np.ndarray:
+        """The number of each row's pair: 0 for that of the first row, 1 for the next other one, and so on."""
+        return number_in_order(self.codes)
+
     def take(self, places: np.ndarray) -> "PairRows":
         """The rows at these places, in this order."""
         wanted = places.tolist()
 
-        def pick(column: list[str] | None) -> list[str] | None:
-            return None if column is None else [column[place] for place in wanted]
+        def pick(column: list[str]) -> list[str]:
+            return list(map(column.__getitem__, wanted))
 
         taken = PairRows(
             self.lines[places],
-            [self.sentences1[place] for place in wanted],
-            [self.sentences2[place] for place in wanted],
+            pick(self.sentences1),
+            pick(self.sentences2),
             self.raw_scores[places],
             self.scores[places],
             self.splits[places],
             self.sources[places],
-            pick(self.groups),
-            pick(self.labels),
-            pick(self.source_ids),
+            _unless_empty(pick(self.groups or [])) if self.groups else None,
+            _unless_empty(pick(self.labels or [])) if self.labels else None,
+            _unless_empty(pick(self.source_ids or [])) if self.source_ids else None,
         )
+        if "numbered" in self.__dict__:
+            taken.__dict__["numbered"] = number_part(
+                self.numbered, (taken.sentences1, taken.sentences2), places
+            )
         return taken
 
     def with_splits(self, splits: np.ndarray) -> "PairRows":
-        """The same rows in these splits. What was worked out about their sentences is kept."""
-        changed = replace(self, splits=splits.astype(np.int8))
-        for known in ("numbered", "codes"):
-            if known in self.__dict__:
-                changed.__dict__[known] = self.__dict__[known]
-        return changed
+        """The same rows in these splits."""
+        return self._with(splits=splits.astype(np.int8))
 
-    def with_scores(self, raw_scores: np.ndarray, scores: np.ndarray) -> "PairRows":
-        """The same rows with other scores."""
-        return replace(self, raw_scores=raw_scores, scores=scores)
+    def with_scores(
+        self, raw_scores: np.ndarray, scores: np.ndarray, labels: list[str] | None
+    ) -> "PairRows":
+        """The same rows with other scores, and the words that stand for them."""
+        return self._with(
+            raw_scores=raw_scores, scores=scores, labels=_unless_empty(labels) if labels else None
+        )
 
     def from_source(self, source: int) -> "PairRows":
         """The same rows, as those of the file of this number."""
-        return replace(self, sources=np.full(len(self), source, dtype=np.int32))
+        return self._with(sources=np.full(len(self), source, dtype=np.int32))
+
+    def _with(self, **changes: Any) -> "PairRows":
+        """Other columns beside the same sentences: what was worked out about these is kept."""
+        changed = replace(self, **changes)
+        for known in ("numbered", "codes", "pairs"):
+            if known in self.__dict__:
+                changed.__dict__[known] = self.__dict__[known]
+        return changed
 
 
 def join_rows(parts: Sequence[PairRows]) -> PairRows:
@@ -172,6 +190,14 @@ def join_rows(parts: Sequence[PairRows]) -> PairRows:
         column("labels"),
         column("source_ids"),
     )
+
+
+def number_in_order(keys: np.ndarray) -> np.ndarray:
+    """0 for the first key and all equal to it, 1 for the next other one, and so on."""
+    _, firsts, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    numbers = np.empty(len(firsts), dtype=np.int64)
+    numbers[np.argsort(firsts)] = np.arange(len(firsts))
+    return numbers[inverse]
 
 
 def _unless_empty(column: list[str]) -> list[str] | None:

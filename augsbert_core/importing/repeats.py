@@ -32,16 +32,12 @@ def find_repeats(rows: PairRows) -> Repeats:
     """Count the pairs that occur more than once."""
     if not len(rows):
         return NO_REPEATS
-    order = np.argsort(rows.codes, kind="stable")
-    starts = _starts(rows.codes[order])
-    sizes = np.diff(np.append(starts, len(order)))
-    scores = rows.raw_scores[order]
-    differ = np.minimum.reduceat(scores, starts) < np.maximum.reduceat(scores, starts)
+    order, starts, sizes = _by_pair(rows)
     first, second = rows.numbered.places
     return Repeats(
         n_rows_repeated=len(rows) - len(starts),
         n_pairs_repeated=int((sizes > 1).sum()),
-        n_conflicting=int(differ.sum()),
+        n_conflicting=int(_differ(rows.raw_scores[order], starts).sum()),
         n_identical=int((first == second).sum()),
     )
 
@@ -51,33 +47,48 @@ def apply_repeats_policy(rows: PairRows, policy: str) -> PairRows:
 
     policy: "keep" every row; "first": one row a pair, the first; "mean": the first with the mean of
     all scores; "drop": leave out every pair that occurs more than once. A mean of 0 and 1 is neither:
-    guess the task before. A pair that is in two splits ends up in that of its first row.
+    guess the task before. A pair that is in two splits ends up in that of its first row. A mean that is
+    not the score of its first row has no word (`labels`).
     """
     if policy not in POLICIES:
         raise WorkbenchError(f"Repeats policy {policy!r} is none of {', '.join(POLICIES)}.")
     if policy == "keep" or not len(rows):
         return rows
-    order = np.argsort(rows.codes, kind="stable")
-    starts = _starts(rows.codes[order])
-    sizes = np.diff(np.append(starts, len(order)))
+    order, starts, sizes = _by_pair(rows)
     firsts = order[starts]
     if policy == "drop":
-        return rows.take(np.sort(firsts[sizes == 1]))
-    places = np.argsort(firsts, kind="stable")
-    kept = rows.take(firsts[places])
+        return rows.take(firsts[sizes == 1])
+    kept = rows.take(firsts)
     if policy == "first":
         return kept
-    raw, unit = (
-        (np.add.reduceat(scores[order], starts) / sizes)[places]
-        for scores in (rows.raw_scores, rows.scores)
-    )
-    # A mean of equal scores is that score, to the last digit.
-    single = (sizes == 1)[places]
-    return kept.with_scores(
-        np.where(single, kept.raw_scores, raw), np.where(single, kept.scores, np.clip(unit, 0, 1))
-    )
+    raw = _means(rows.raw_scores[order], starts, sizes)
+    unit = _means(rows.scores[order], starts, sizes)
+    labels = kept.labels
+    if labels is not None:
+        labels = labels.copy()
+        for place in np.flatnonzero(raw != kept.raw_scores).tolist():
+            labels[place] = ""
+    return kept.with_scores(raw, unit, labels)
 
 
-def _starts(sorted_codes: np.ndarray) -> np.ndarray:
-    """Where each run of equal codes begins."""
-    return np.flatnonzero(np.concatenate([[True], sorted_codes[1:] != sorted_codes[:-1]]))
+def _by_pair(rows: PairRows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The rows ordered by pair, each pair's in the order of the file; where each pair starts; how many it has.
+
+    Pairs are numbered as they first occur, so the first rows of all pairs are in the order of the file too.
+    """
+    sizes = np.bincount(rows.pairs)
+    return np.argsort(rows.pairs, kind="stable"), np.cumsum(sizes) - sizes, sizes
+
+
+def _differ(scores: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Whether the scores of each pair differ."""
+    lowest: np.ndarray = np.minimum.reduceat(scores, starts)
+    return lowest < np.maximum.reduceat(scores, starts)
+
+
+def _means(scores: np.ndarray, starts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """The mean score of each pair. That of equal scores is that score, to the last digit."""
+    means = np.add.reduceat(scores, starts) / sizes
+    lowest, highest = np.minimum.reduceat(scores, starts), np.maximum.reduceat(scores, starts)
+    clipped: np.ndarray = np.clip(means, lowest, highest)
+    return clipped

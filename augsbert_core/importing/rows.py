@@ -6,6 +6,7 @@ Nothing is dropped silently: of each table, rows kept + rows rejected is the num
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import TypeVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from augsbert_core.importing.columns import Columns, allowed_widths
 from augsbert_core.importing.pair_rows import NO_SPLIT, PairRows
 from augsbert_core.importing.scores import parse_scores
 from augsbert_core.importing.table import Table
-from augsbert_core.importing.texts import is_blank
+from augsbert_core.importing.texts import is_blank, number_sentences
 from augsbert_core.pairs import SPLITS, ScoreRange
 
 _SHOWN_CHARACTERS = 200
@@ -52,19 +53,23 @@ def pair_rows(
     if second is None or score is None:
         raise ValueError("gold rows need the columns of both sentences and of the score")
     whole, rejects = _whole_rows(table, columns)
-    rows = [table.rows[place] for place in whole]
+    rows = [table.rows[place] for place in whole] if rejects else table.rows
 
     def column(position: int | None) -> list[str] | None:
-        return None if position is None else [row[position] for row in rows]
+        return None if position is None else cells_of(position)
 
-    firsts, seconds = [row[columns.sentence1] for row in rows], [row[second] for row in rows]
-    cells = [row[score] for row in rows]
+    def cells_of(position: int) -> list[str]:
+        return list(map(itemgetter(position), rows))
+
+    firsts, seconds, cells = cells_of(columns.sentence1), cells_of(second), cells_of(score)
     parsed = parse_scores(cells, labels or {})
     splits, unknown = _splits(column(columns.split), len(rows))
     inside = (parsed.values >= score_range.low) & (parsed.values <= score_range.high)
     good = inside & (splits != _UNKNOWN_SPLIT)
-    good &= ~np.array([is_blank(text) for text in firsts], dtype=bool)
-    good &= ~np.array([is_blank(text) for text in seconds], dtype=bool)
+    known = number_sentences([firsts, seconds])
+    blank = np.fromiter(map(is_blank, known.keys), dtype=bool, count=len(known.keys))
+    if blank.any():
+        good &= ~blank[known.places].any(axis=0)
     for place in np.flatnonzero(~good).tolist():
         rejects[whole[place]] = _why_not(
             firsts[place],
@@ -86,6 +91,7 @@ def pair_rows(
         parsed.words,
         [name.strip() for name in column(columns.source_id) or []] or None,
     )
+    kept.__dict__["numbered"] = known  # the sentences are numbered once
     if not good.all():
         kept = kept.take(np.flatnonzero(good))
     return kept, [_rejected(table, place, rejects[place]) for place in sorted(rejects)]
@@ -124,7 +130,7 @@ def _why_not(
 def _whole_rows(table: Table, columns: Columns) -> tuple[list[int], dict[int, str]]:
     """The places of the rows of a usual width, and of each other row why it is not used."""
     widths, last = allowed_widths(table), columns.used[-1]
-    if all(len(row) in widths and len(row) > last for row in table.rows):
+    if all(width in widths and width > last for width in set(map(len, table.rows))):
         return list(range(len(table.rows))), {}
     whole: list[int] = []
     rejects: dict[int, str] = {}
@@ -197,7 +203,13 @@ def _nli_label(cell: str) -> str:
 def triplet_rows(
     table: Table, columns: Columns
 ) -> tuple[list[tuple[int, str, str, str]], list[Rejected]]:
-    """(line, anchor, positive, negative) of each usable row, and the rows rejected."""
+    """(line, anchor, positive, negative) of each usable row, and the rows rejected.
+
+    Of an NLI file, whose columns have a label and no negative, these are its `nli_rows`: `triplets_from_nli` makes
+    triplets of them.
+    """
+    if columns.negative is None and columns.label is not None:
+        return nli_rows(table, columns)
     second, negative = columns.sentence2, columns.negative
     if second is None or negative is None:
         raise ValueError("triplets need the columns of anchor, positive and negative")
@@ -229,9 +241,9 @@ def require_rows(kept: Sized, rejected: Sequence[Rejected], name: str) -> None:
     """WorkbenchError, with the commonest reason and its first line, when no row of a file is usable."""
     if len(kept) or not rejected:
         return
-    kinds = Counter(row.reason.partition(":")[0] for row in rejected)
+    kinds = Counter(row.reason.partition(": ")[0] for row in rejected)
     kind, count = kinds.most_common(1)[0]
-    first = next(row for row in rejected if row.reason.partition(":")[0] == kind)
+    first = next(row for row in rejected if row.reason.partition(": ")[0] == kind)
     raise WorkbenchError(
         f"No row of {name} can be used. {count} of {len(rejected)} rows have the same fault, first "
         f"on line {first.line}: {first.reason}. Check the columns, the score range and the delimiter."

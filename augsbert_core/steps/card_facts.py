@@ -46,6 +46,11 @@ def trained_run(workspace: Workspace, run_id: int) -> Run:
         raise WorkbenchError(
             f"Run {run_id} is of step {run.step}, which has no model. Name a finished training run."
         )
+    if run.state == "done" and not run.model_path:
+        raise WorkbenchError(
+            f"The model of run {run_id} is not in this workspace: projects are imported without models. Train it "
+            "again."
+        )
     if run.state != "done" or not run.model_path:
         raise WorkbenchError(f"Run {run_id} has no finished model (its state is {run.state!r}).")
     if not (workspace.home / run.model_path).is_dir():

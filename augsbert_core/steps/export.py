@@ -1,19 +1,11 @@
-"""Take a trained model, a silver set or a recipe out of the workbench."""
+"""Take a trained model, its recipe or a script out of the workbench; data leave by `export_data`."""
 
-from functools import partial
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
-from augsbert_core.cards import data_card, model_card
+from augsbert_core.cards import model_card
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.exporting.files import (
-    Entry,
-    write_csv,
-    write_file,
-    write_folder,
-    write_json_lines,
-    write_zip,
-)
+from augsbert_core.exporting.files import Entry, write_folder, write_zip
 from augsbert_core.models import hub, inspection
 from augsbert_core.options import BiEncoderOptions, CrossEncoderOptions, PushOptions
 from augsbert_core.scripts import (
@@ -26,22 +18,16 @@ from augsbert_core.steps.card_facts import (
     KINDS,
     model_facts,
     public_name,
-    silver_facts,
-    strategy_name,
     trained_run,
     training_options,
 )
 from augsbert_core.steps.recipes import stage_options, stages_of
-from augsbert_core.storage import gold_export, projects, runs, silver_exports
+from augsbert_core.storage import projects, runs
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Run
-from augsbert_core.storage.silver_sets import get_silver_set
 from augsbert_core.toml_text import to_toml
 
 CARD = "README.md"
-
-BOM = "\ufeff"
-"""Excel reads UTF-8 only with a byte order mark."""
 
 # --- models ----------------------------------------------------------------------------------------
 
@@ -105,62 +91,6 @@ def push_model(
     address = hub.push(files, options.repo, token, private=options.private, endpoint=endpoint)  # type: ignore[arg-type]
     runs.update_run(workspace, options.run_id, metrics={"pushed_to": address})
     return address
-
-
-# --- silver sets and gold ---------------------------------------------------------------------------
-
-
-def export_silver(workspace: Workspace, set_id: int, target: Path) -> int:
-    """Write a silver set and return its number of pairs: .csv, .jsonl, .zip with both and a card, or such a folder.
-
-    WorkbenchError: there is no such set, or the target is there already.
-    """
-    found = get_silver_set(workspace, set_id)
-    suffix = target.suffix.lower()
-    if suffix not in (".csv", ".jsonl"):
-        _write(silver_entries(workspace, set_id), target)
-        return found.n_pairs
-    kind = suffix.removeprefix(".")
-    write_file(Entry(target.name, partial(write_silver, workspace, set_id, kind)), target)
-    return found.n_pairs
-
-
-def silver_entries(workspace: Workspace, set_id: int) -> list[Entry]:
-    """The files of an exported silver set: card, CSV for spreadsheets, JSON lines for programs."""
-    card = data_card(silver_facts(workspace, set_id)).encode("utf-8")
-    return [
-        Entry(CARD, card),
-        Entry("silver.csv", partial(write_silver, workspace, set_id, "csv")),
-        Entry("silver.jsonl", partial(write_silver, workspace, set_id, "jsonl")),
-    ]
-
-
-def write_silver(workspace: Workspace, set_id: int, kind: str, file: TextIO) -> None:
-    """Write the pairs of a set to an open text file as "csv", safe for spreadsheets, or "jsonl"."""
-    found = get_silver_set(workspace, set_id)
-    scale = projects.get_project(workspace, found.project_id).score_range
-    header = silver_exports.silver_columns(workspace, set_id)
-    rows = silver_exports.silver_export_rows(workspace, set_id, scale, strategy_name(found))
-    if kind == "csv":
-        file.write(BOM)
-        write_csv(file, header, rows)
-    else:
-        write_json_lines(file, header, rows)
-
-
-def export_gold(workspace: Workspace, project_id: int, target: Path) -> int:
-    """Write the gold pairs of a project as JSON lines, as a training script reads them; returns their number.
-
-    WorkbenchError: the target is there already.
-    """
-    rows = gold_export.gold_export_rows(workspace, project_id)
-    written: list[int] = []
-
-    def write(file: TextIO) -> None:
-        written.append(write_json_lines(file, gold_export.COLUMNS, rows))
-
-    write_file(Entry(target.name, write), target)
-    return written[0]
 
 
 # --- recipes ----------------------------------------------------------------------------------------

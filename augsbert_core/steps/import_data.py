@@ -26,7 +26,14 @@ from augsbert_core.storage import candidates, gold, nli, runs, sentences, triple
 from augsbert_core.storage.database import Database, Workspace, writing
 from augsbert_core.storage.records import Project
 
-__all__ = ["ImportReport", "SourceFile", "import_file", "import_files", "plan_import"]
+__all__ = [
+    "ImportReport",
+    "SourceFile",
+    "import_file",
+    "import_files",
+    "import_plan",
+    "plan_import",
+]
 
 
 @dataclass(frozen=True)
@@ -114,10 +121,21 @@ def import_files(
     stop_if(should_stop)
     report(0.35, "Looking for repeats and leaks")
     plan = join_plans(plans)
-    refuse_known_files(workspace, project_id, plan)
     report(0.45, f"Writing {plan.n_kept:,} rows")
+    return import_plan(workspace, project_id, plan, stretch(report, 0.45, 1.0), should_stop)
+
+
+def import_plan(
+    workspace: Workspace,
+    project_id: int,
+    plan: ImportPlan,
+    report: Report = silent,
+    should_stop: ShouldStop = never,
+) -> ImportReport:
+    """Write what was planned in one transaction; errors as for `import_files`."""
+    refuse_known_files(workspace, project_id, plan)
     stop_if(should_stop)
-    done = _write(workspace, project_id, plan, stretch(report, 0.45, 1.0), should_stop)
+    done = _write(workspace, project_id, plan, report, should_stop)
     report(1.0, "Imported")
     return done
 
@@ -337,8 +355,9 @@ def import_in_background(context: StepContext, options: ImportFilesOptions) -> d
     done = import_files(
         context.workspace, context.project.id, sources, context.report, context.should_stop
     )
-    for file in options.files:
-        uploads.forget_upload(context.workspace, file.path)
+    uploads.forget_uploads(
+        context.workspace, [file.path for file in options.files], read_by=context.run.id
+    )
     return {
         "import_run_ids": [file.run_id for file in done.files],
         "rows_read": done.rows_read,

@@ -30,10 +30,17 @@ from augsbert_core.importing.rows import (
     triplet_rows,
     unlabelled_rows,
 )
-from augsbert_core.importing.scores import guess_range, known_labels, parse_scores, read_labels
+from augsbert_core.importing.scores import (
+    guess_range,
+    known_labels,
+    labels_on,
+    parse_scores,
+    read_labels,
+)
 from augsbert_core.importing.splitting import split_rows
 from augsbert_core.importing.subsample import subsample
 from augsbert_core.importing.table import Table
+from augsbert_core.importing.triplets_from_nli import triplets_from_nli
 from augsbert_core.options import ImportOptions
 from augsbert_core.pairs import SPLITS, ScoreRange
 
@@ -176,7 +183,12 @@ def plan_table(table: Table, name: str, content_hash: str, options: ImportOption
     if options.subsample == "first":
         table = limit_rows(table, options.limit)
     preset = recognise(table, options.kind)
-    columns = used_columns(table, options, preset)
+    try:
+        columns = used_columns(table, options, preset)
+    except WorkbenchError as error:
+        raise WorkbenchError(f"{name}: {error}") from None
+    if preset and preset.columns.told != columns.told:
+        preset = None  # Other columns than the format's are another thing, on another scale.
     plan = FilePlan(name, content_hash, options, table, columns, preset, notes=list(table.notes))
     if preset:
         plan.notes.append(f"Recognised as {preset.title}.")
@@ -184,7 +196,10 @@ def plan_table(table: Table, name: str, content_hash: str, options: ImportOption
         return _read_pairs(plan)
     texts, rejected = READERS[options.kind](table, columns)
     require_rows(texts, rejected, name)
-    if options.kind == "nli" and _has_numbered_labels(table, columns):
+    if options.kind == "triplets" and columns.label is not None:
+        texts, made = triplets_from_nli(texts, name)
+        plan.notes.extend(made)
+    if columns.label is not None and _has_numbered_labels(table, columns):
         plan.notes.append(NUMBERED_LABELS)
     return replace(
         plan,
@@ -234,6 +249,9 @@ def _read_pairs(plan: FilePlan) -> FilePlan:
         or (dict(plan.preset.labels) if plan.preset else {})
         or known_labels(cells)
     )
+    if options.score_range and not options.labels and not (plan.preset and plan.preset.labels):
+        # A well-known word says an end of the scale, whichever scale that is.
+        labels = labels_on(labels, ScoreRange(*options.score_range))
     guessed = plan.preset.score_range if plan.preset else None
     guessed = guessed or guess_range(parse_scores(cells, labels).values)
     scale = ScoreRange(*options.score_range) if options.score_range else guessed
@@ -276,6 +294,10 @@ def join_plans(files: Sequence[FilePlan]) -> ImportPlan:
     chosen, notes = subsample(joined, options)
     repeats = find_repeats(chosen)
     kept = apply_repeats_policy(chosen, options.repeats)
+    if options.repeats == "mean" and declared:
+        # From the mean raw score, as a file that has it would be read: equal to the last digit.
+        unit = (kept.raw_scores - declared.low) / (declared.high - declared.low)
+        kept = kept.with_scores(kept.raw_scores, unit, kept.labels)
     if task == "classification" and _not_binary(kept) is not None:
         raise WorkbenchError(
             "The mean of conflicting labels is neither 0 nor 1. Choose another policy for repeated "
@@ -295,7 +317,7 @@ def join_plans(files: Sequence[FilePlan]) -> ImportPlan:
         left_out=len(joined) - len(chosen),
         leaked=leaked,
         leaks=find_leaks(tight),
-        joint_notes=[*notes, *split_notes],
+        joint_notes=[*notes, *split_notes, *_task_notes(options, task), *_leak_notes(leaked)],
     )
 
 
@@ -311,6 +333,21 @@ def _task(rows: PairRows, files: Sequence[FilePlan], scale: ScoreRange | None) -
             f"{row.raw_score:g}. Choose regression instead."
         )
     return task
+
+
+def _task_notes(options: ImportOptions, task: str) -> list[str]:
+    if options.task is None and task == "classification":
+        return [
+            "All scores are 0 or 1, so the task is classification: models are measured by F1 at a threshold chosen "
+            "on dev. Choose regression if these are graded scores that happen to be low."
+        ]
+    return []
+
+
+def _leak_notes(leaked: int) -> list[str]:
+    if not leaked:
+        return []
+    return [f"{leaked:,} rows were left out because a later split holds what they hold, as asked."]
 
 
 def _not_binary(rows: PairRows) -> int | None:

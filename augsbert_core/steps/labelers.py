@@ -52,8 +52,7 @@ def scorers_at_hand(workspace: Workspace, project: Project) -> list[ScorerAtHand
 def _trained(workspace: Workspace, project: Project, step: str, kind: str) -> list[ScorerAtHand]:
     return [
         ScorerAtHand(f"run:{run.id}", run.name, kind, run.metrics.get("dev_score"))
-        for run in runs.list_runs(workspace, project.id, step)
-        if run.model_path and (workspace.home / run.model_path).is_dir()
+        for run in runs.runs_with_model(workspace, project.id, step)
     ]
 
 
@@ -79,7 +78,7 @@ def gold_only_student(workspace: Workspace, project: Project) -> Run | None:
     """
     students = [
         run
-        for run in runs.list_runs(workspace, project.id, "train-bi-encoder")
+        for run in runs.runs_with_model(workspace, project.id, "train-bi-encoder")
         if _is_gold_only(from_json(BiEncoderOptions, run.options))
     ]
     own_size = [

@@ -57,6 +57,11 @@ def run_model(
         raise WorkbenchError(
             f"Run {run_id} is of step {run.step}; here one of step {step} is needed."
         )
+    if run.state == "done" and not run.model_path:
+        raise WorkbenchError(
+            f"The model of run {run_id} is not in this workspace: projects are imported without models. Train it "
+            "again."
+        )
     if run.state != "done" or not run.model_path:
         raise WorkbenchError(f"Run {run_id} has no finished model (its state is {run.state!r}).")
     folder = workspace.home / run.model_path

@@ -141,8 +141,7 @@ def choices(workspace: Workspace, project: Project) -> list[Choice]:
     ):
         found += [
             Choice(f"run:{run.id}", kind, f"Run {run.id} · {run.name}")
-            for run in runs.list_runs(workspace, project.id, step)
-            if run.model_path and (workspace.home / run.model_path).is_dir()
+            for run in runs.runs_with_model(workspace, project.id, step)
         ]
     layers = f"@layers={project.student_layers}" if project.student_layers else ""
     cut = f", {project.student_layers} layers" if project.student_layers else ""
@@ -152,9 +151,9 @@ def choices(workspace: Workspace, project: Project) -> list[Choice]:
 
 def gold_only(workspace: Workspace, project: Project) -> Run | None:
     """The newest bi-encoder that was trained on gold alone."""
-    for run in runs.list_runs(workspace, project.id, "train-bi-encoder"):
+    for run in runs.runs_with_model(workspace, project.id, "train-bi-encoder"):
         told = from_json(BiEncoderOptions, run.options)
-        if told.silver_set_id is None and told.use_gold and run.model_path:
+        if told.silver_set_id is None and told.use_gold:
             return run
     return None
 

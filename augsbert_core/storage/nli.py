@@ -53,31 +53,6 @@ def nli_training_rows(workspace: Workspace, project_id: int) -> TrainingRows:
         return rows_of_ids(db, found[:2], found[2])
 
 
-def nli_triplet_rows(workspace: Workspace, project_id: int) -> TrainingRows:
-    """Triplets made of NLI pairs: premise, one it entails, one it contradicts; every label 0.
-
-    Each entailment and contradiction is used once, premises that lack either not at all.
-    """
-    with reading(workspace) as db:
-        premise, hypothesis, label = columns(db, READ_SQL, [project_id], np.int64)
-        yes, no = (
-            _numbered(premise, np.flatnonzero(label == wanted))
-            for wanted in (ENTAILMENT, CONTRADICTION)
-        )
-        _, first, second = np.intersect1d(yes[0], no[0], assume_unique=True, return_indices=True)
-        rows, against = yes[1][first], no[1][second]
-        found = np.stack([premise[rows], hypothesis[rows], hypothesis[against]])
-        return rows_of_ids(db, found, np.zeros(len(rows), dtype=np.float32))
-
-
-def _numbered(premise: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """One key per row that holds its premise and how many rows of that premise came before; and the rows."""
-    rows = rows[np.argsort(premise[rows], kind="stable")]
-    owners = premise[rows]
-    place = np.arange(len(rows)) - np.searchsorted(owners, owners)
-    return (owners << 31) | place, rows
-
-
 def count_nli(workspace: Workspace, project_id: int) -> dict[str, int]:
     """How many NLI pairs of each label a project has."""
     with reading(workspace) as db:

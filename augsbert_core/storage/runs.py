@@ -28,6 +28,7 @@ __all__ = [
     "list_evaluations",
     "list_runs",
     "read_metrics",
+    "runs_with_model",
     "update_run",
 ]
 
@@ -110,6 +111,15 @@ def list_runs(
             {"project": project_id, "step": step, "state": state},
         )
         return [record_of(Run, row) for row in rows]
+
+
+def runs_with_model(workspace: Workspace, project_id: int, step: str) -> list[Run]:
+    """The finished runs of a step whose model is in the workspace; imported projects bring none."""
+    return [
+        run
+        for run in list_runs(workspace, project_id, step)
+        if run.model_path and (workspace.home / run.model_path).is_dir()
+    ]
 
 
 def update_run(

@@ -1,63 +1,136 @@
-"""A silver set as files: rows for CSV and JSONL, and the counts that its card states."""
+"""A silver set as files: rows for every format, and the counts that its card states."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 import numpy as np
+from sqlite_utils import Database
 
+from augsbert_core.exporting.tables import COUNT, NUMBER, Column
 from augsbert_core.pairs import ScoreRange
+from augsbert_core.storage.correction_export import reviewers
 from augsbert_core.storage.database import Workspace, reading
 from augsbert_core.storage.silver_bins import SCORE_BINS
+from augsbert_core.storage.silver_filters import SilverFilter, conditions, off_score_index
+from augsbert_core.storage.silver_text import EITHER, TextSearch
 
-COLUMNS = ("sentence1", "sentence2", "score", "labeler_score", "status", "rank", "strategy")
 UNCERTAINTY = ("order_gap", "label_spread")
+SAMPLER_RANKS = ("bm25_rank", "semantic_rank")
+EXTRAS = ("sampler_score", *SAMPLER_RANKS, *UNCERTAINTY)
+"""Columns of a set that no pair may have; an export then leaves them out."""
 
-ROWS_SQL = """
-SELECT first.text, second.text, final_score, score, status, rank, order_gap, label_spread
-FROM silver_pair
-JOIN sentence AS first ON first.id = sentence1_id
-JOIN sentence AS second ON second.id = sentence2_id
-WHERE silver_set_id = ? ORDER BY sentence1_id, sentence2_id
-"""
+COLUMNS = (
+    Column("sentence1"),
+    Column("sentence2"),
+    Column("score", NUMBER),
+    Column("scaled_score", NUMBER),
+    Column("labeler_score", NUMBER),
+    Column("status"),
+    Column("correction", NUMBER),
+    Column("rank", COUNT),
+    Column("sampler_score", NUMBER),
+    Column("bm25_rank", COUNT),
+    Column("semantic_rank", COUNT),
+    Column("strategy"),
+    Column("labeler"),
+    Column("order_gap", NUMBER),
+    Column("label_spread", NUMBER),
+    Column("annotator"),
+    Column("reviewed_at"),
+)
+
+
+def known_extras(workspace: Workspace, set_id: int) -> tuple[str, ...]:
+    """Which of `EXTRAS` any pair of the set has."""
+    with reading(workspace) as db:
+        return tuple(name for name in EXTRAS if _is_known(db, set_id, name))
 
 
 def known_uncertainty(workspace: Workspace, set_id: int) -> tuple[str, ...]:
     """Which of "order_gap" and "label_spread" any pair of the set has."""
     with reading(workspace) as db:
-        found = db.execute(
-            "SELECT max(order_gap IS NOT NULL), max(label_spread IS NOT NULL) FROM silver_pair"
-            " WHERE silver_set_id = ?",
-            [set_id],
-        ).fetchone()
-    return tuple(name for name, known in zip(UNCERTAINTY, found, strict=True) if known)
+        return tuple(name for name in UNCERTAINTY if _is_known(db, set_id, name))
 
 
-def silver_columns(workspace: Workspace, set_id: int) -> tuple[str, ...]:
-    """The columns of an export of the set: uncertainty only where it is known."""
-    return (*COLUMNS, *known_uncertainty(workspace, set_id))
+def _is_known(db: Database, set_id: int, name: str) -> bool:
+    query = (
+        "SELECT 1 FROM candidate_pair WHERE candidate_set_id ="
+        f" (SELECT candidate_set_id FROM silver_set WHERE id = ?) AND {name} IS NOT NULL LIMIT 1"
+        if name in SAMPLER_RANKS
+        else f"SELECT 1 FROM silver_pair WHERE silver_set_id = ? AND {name} IS NOT NULL LIMIT 1"
+    )
+    return db.execute(query, [set_id]).fetchone() is not None
+
+
+def silver_columns(workspace: Workspace, set_id: int) -> tuple[Column, ...]:
+    """The columns of an export of the set: those of `EXTRAS` only where something is known."""
+    known = known_extras(workspace, set_id)
+    return tuple(column for column in COLUMNS if column.name not in EXTRAS or column.name in known)
 
 
 def silver_export_rows(
-    workspace: Workspace, set_id: int, scale: ScoreRange, strategy: str
-) -> Iterator[tuple[Any, ...]]:
-    """All pairs of a set in the order of `silver_columns`, scores on the raw scale.
+    workspace: Workspace,
+    set_id: int,
+    scale: ScoreRange,
+    *,
+    strategy: str,
+    labeler: str,
+    chosen: SilverFilter | None = None,
+) -> Generator[tuple[Any, ...]]:
+    """The pairs of a set that a filter lets through (None: all), in the order of `silver_columns`.
 
-    The rows of a large set are read as they are taken, so write them before the set changes.
+    Scores are on the raw scale but for scaled_score. The rows of a large set are read as they are taken, so write
+    them before the set changes.
     """
-    uncertain = known_uncertainty(workspace, set_id)
+    names = [column.name for column in silver_columns(workspace, set_id)]
+    query = WITH_RANKS_SQL if set(SAMPLER_RANKS) & set(names) else ROWS_SQL
+    constant = {"strategy": strategy, "labeler": labeler}
     with reading(workspace) as db:
-        for row in db.execute(ROWS_SQL, [set_id]):
-            extra = tuple(row[name] for name in uncertain)
-            yield (
-                row[0],
-                row[1],
-                _short(scale.to_raw(row["final_score"])),
-                _short(scale.to_raw(row["score"])),
-                row["status"],
-                row["rank"],
-                strategy,
-                *(None if value is None else _short(value) for value in extra),
+        where, values = _conditions(db, set_id, chosen or SilverFilter())
+        known = reviewers(db, set_id)
+        for row in db.execute(query.format(where=where), values):
+            cells = dict(row) | constant
+            reviewed = row["status"] != "unreviewed"
+            pair = (row["sentence1_id"], row["sentence2_id"])
+            cells["annotator"], cells["reviewed_at"] = (
+                known.get(pair, (None, None)) if reviewed else (None, None)
             )
+            cells["score"] = _short(scale.to_raw(row["scaled_score"]))
+            cells["labeler_score"] = _short(scale.to_raw(row["labeler_score"]))
+            if row["correction"] is not None:
+                cells["correction"] = _short(scale.to_raw(row["correction"]))
+            for name in UNCERTAINTY:
+                cells[name] = None if row[name] is None else _short(row[name])
+            yield tuple(cells[name] for name in names)
+
+
+def _conditions(db: Database, set_id: int, chosen: SilverFilter) -> tuple[str, dict[str, Any]]:
+    """A WHERE clause on silver_pair for all of a filter, its text included."""
+    where, values = conditions(set_id, chosen)
+    if chosen.text.strip():
+        TextSearch(db, set_id, chosen)  # fills temp.found
+        where += f" AND {EITHER}"
+    return off_score_index(where), values
+
+
+# The set is read as it lies, in the order of its sentences.
+ROWS_SQL = """
+SELECT pair.sentence1_id, pair.sentence2_id, first.text AS sentence1, second.text AS sentence2,
+  final_score AS scaled_score, score AS labeler_score, status, correction, pair.rank, pair.sampler_score,
+  order_gap, label_spread
+FROM (SELECT * FROM silver_pair WHERE {where}) AS pair
+JOIN sentence AS first ON first.id = pair.sentence1_id
+JOIN sentence AS second ON second.id = pair.sentence2_id
+ORDER BY pair.sentence1_id, pair.sentence2_id
+"""
+
+WITH_RANKS_SQL = ROWS_SQL.replace("label_spread\n", "label_spread, bm25_rank, semantic_rank\n").replace(
+    "ORDER BY",
+    """LEFT JOIN candidate_pair AS candidate
+  ON candidate.candidate_set_id = (SELECT candidate_set_id FROM silver_set WHERE id = :set)
+  AND candidate.sentence1_id = pair.sentence1_id AND candidate.sentence2_id = pair.sentence2_id
+ORDER BY""",
+)  # fmt: skip
 
 
 def score_histogram(workspace: Workspace, set_id: int, bins: int = 16) -> list[int]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -229,6 +230,11 @@ def show_notes(found: Grouped) -> None:
 
 def table_csv(table: Comparison, found: Grouped) -> bytes:
     """The table for a spreadsheet, with the split in every row; what is undefined is empty."""
+    return to_csv(*table_rows(table, found))
+
+
+def table_rows(table: Comparison, found: Grouped) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """The table as names and plain rows, with the split in every row; None where something is undefined."""
     rows = found.rows.assign(split=table.split).drop(columns="details")
     for name in DETAILS:
         values = [one.get(name) for one in found.rows["details"]]
@@ -237,4 +243,11 @@ def table_csv(table: Comparison, found: Grouped) -> bytes:
     for name in ("seeds", "runs", "targets", "silver_sets"):
         rows[name] = [" ".join(map(str, one)) for one in rows[name]]
     plain = rows.astype(object).where(rows.notna(), None)
-    return to_csv(list(plain.columns), plain.itertuples(index=False, name=None))
+    return list(plain.columns), [
+        tuple(_python(cell) for cell in row) for row in plain.itertuples(index=False, name=None)
+    ]
+
+
+def _python(cell: Any) -> Any:
+    """A number of numpy as one of Python."""
+    return cell.item() if isinstance(cell, np.generic) else cell

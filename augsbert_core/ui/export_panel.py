@@ -1,8 +1,7 @@
-"""Take a trained model or a silver set out of the workbench, push it to a hub, or do its run again."""
+"""Take a trained model out of the workbench, push it to a hub, or do its run again."""
 
 import os
 from functools import partial
-from pathlib import Path
 
 import pandas as pd
 import streamlit as st
@@ -13,9 +12,10 @@ from augsbert_core.exporting.files import entry_bytes, size_text
 from augsbert_core.options import PushOptions
 from augsbert_core.steps import export
 from augsbert_core.steps.card_facts import model_facts
+from augsbert_core.steps.export_data import export_gold
 from augsbert_core.steps.reproduce import reproduce_options
 from augsbert_core.storage.database import Workspace
-from augsbert_core.storage.records import Run, SilverSet
+from augsbert_core.storage.records import Run
 from augsbert_core.storage.runs import list_runs
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.downloads import made_file
@@ -114,7 +114,7 @@ def _script(workspace: Workspace, run_id: int, name: str) -> bytes:
 def _gold_button(workspace: Workspace, run: Run) -> None:
     st.download_button(
         "Gold (.jsonl)",
-        partial(made_file, partial(export.export_gold, workspace, run.project_id), "gold.jsonl"),
+        partial(made_file, partial(export_gold, workspace, run.project_id), "gold.jsonl"),
         file_name="gold.jsonl",
         mime="application/jsonl",
         icon=":material/verified:",
@@ -181,41 +181,3 @@ def _push_form(workspace: Workspace, run: Run) -> None:
         options = PushOptions(run_id=run.id, repo=repo.strip(), private=private)
         address = export.push_model(workspace, options, token or from_environment)
         st.success(f"Pushed to {as_text(address)}", icon=":material/check_circle:")
-
-
-# --- silver sets -------------------------------------------------------------------------------------
-
-
-def silver_export_panel(bench: Bench, found: SilverSet) -> None:
-    """Download a silver set as CSV, as JSON lines, or both with a data card."""
-    with st.popover("Export", icon=":material/download:", key=f"export-silver-{found.id}"):
-        for label, suffix, mime, icon, help_text in SILVER_FORMATS:
-            name = f"silver-set-{found.id}{suffix}"
-            st.download_button(
-                label,
-                partial(_silver, bench.workspace, found.id, name),
-                file_name=name,
-                mime=mime,
-                icon=icon,
-                on_click="ignore",
-                key=f"export-silver-{found.id}{suffix}",
-                width="stretch",
-                help=help_text,
-            )
-
-
-SILVER_FORMATS = (
-    ("CSV", ".csv", "text/csv", ":material/table:",
-     "All pairs with their scores and statuses. Texts that look like a formula get a ' before them."),
-    ("JSON lines", ".jsonl", "application/jsonl", ":material/data_object:",
-     "The same with every text as it is: for programs and training."),
-    ("Both with a data card (.zip)", ".zip", "application/zip", ":material/folder_zip:",
-     "And a README that says how the pairs were chosen and scored, with counts and limits."),
-)  # fmt: skip
-
-
-def _silver(workspace: Workspace, set_id: int, name: str) -> bytes:
-    def write(path: Path) -> None:
-        export.export_silver(workspace, set_id, path)
-
-    return made_file(write, name)

@@ -1,30 +1,33 @@
-"""Import on the Gold page: choose, look before anything is written, then import."""
+"""Import: choose, look before anything is written, import, and read the report."""
 
-from collections import Counter
 from collections.abc import Sequence
-from itertools import islice
 
-import pandas as pd
 import streamlit as st
 
-from augsbert_core.exporting.files import rejected_csv
-from augsbert_core.importing.columns import KINDS
-from augsbert_core.importing.rows import Rejected
-from augsbert_core.options import ImportOptions
-from augsbert_core.pairs import SPLITS
-from augsbert_core.progress import stretch
-from augsbert_core.steps.import_data import ImportReport, import_file
-from augsbert_core.steps.import_plan import ImportPlan
+from augsbert_core.errors import WorkbenchError
+from augsbert_core.options import ImportedFile, ImportFilesOptions, ImportOptions, to_json
+from augsbert_core.steps.import_data import SourceFile, import_files
 from augsbert_core.storage.projects import count_project
-from augsbert_core.storage.records import Project
+from augsbert_core.storage.queue import list_jobs
+from augsbert_core.storage.records import Job, Project, Run
+from augsbert_core.storage.runs import get_run
+from augsbert_core.storage.uploads import keep_upload
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.checklist import many
 from augsbert_core.ui.import_options import choose_options
-from augsbert_core.ui.import_sources import Source, choose_sources, forget_sources, plan_of
+from augsbert_core.ui.import_plans import is_large, plan_of
+from augsbert_core.ui.import_preview import show_plan, show_raw, show_stored
+from augsbert_core.ui.import_report import Report, show_report
+from augsbert_core.ui.import_sources import Source, choose_sources, forget_sources
+from augsbert_core.ui.import_splits import choose_leaks
+from augsbert_core.ui.job_panel import job_panel, launch
+from augsbert_core.ui.last_job import needs_a_look
 from augsbert_core.ui.widgets import as_text, bar_report, flash, user_errors
 
-PREVIEW_ROWS = 20
-SHOWN_REJECTS = 1_000
+STEP = "import-files"
+BEGUN_AFTER = "import-begun-after"
+"""Where the session keeps the number of the last job before its own background import."""
+
 EXAMPLES = {
     "pairs": "A man plays a guitar.\tSomeone is playing music.\t3.4\nThe cat sleeps.\tIt rains.\t0",
     "sentences": "How do I reset my password?\nThe parcel arrived a day late.",
@@ -46,6 +49,7 @@ KINDS_WITHOUT_SCORES = {
     "nli": "NLI pairs",
     "triplets": "Triplets",
 }
+OF_SAMPLE = ("sentences", "unlabelled-pairs")
 WHAT_FOR = {
     "sentences": "More sentences to draw candidate pairs from, for example of a new domain.",
     "unlabelled-pairs": "Pairs of your own choice become a candidate set, ready to be labelled.",
@@ -57,155 +61,191 @@ WHAT_FOR = {
 """Kind of content → its name and use, for the tab of text without scores."""
 
 
-def import_panel(bench: Bench, project: Project, kind: str) -> None:
-    """Everything needed to import one kind of content, from the choice of files to the report."""
+def import_panel(bench: Bench, project: Project, kind: str, place: str = "gold") -> None:
+    """Everything needed to import one kind of content, from the choice of files to the import.
+
+    place: the page; on "gold", an import ends on the tab that shows what came in.
+    """
+    if needs_a_look(bench, STEP):
+        job_panel(bench, [STEP])
     sources = choose_sources(kind, EXAMPLES[kind])
     if not sources:
         return
+    large = is_large(sources)
     has_gold = count_project(bench.workspace, project.id).gold > 0
     with user_errors():
-        choices = choose_options(sources, kind, project if has_gold else None)
+        choices = choose_options(sources, kind, project if has_gold else None, large)
         if choices is None:
             return
-        chosen = [(source, choices.of(source)) for source in sources]
-        plans = [plan_of(source, options) for source, options in chosen]
-        preview(sources, plans)
-        total = sum(len(plan.rows or plan.texts) for plan in plans)
-        if st.button(
-            f"Import {many(total, NOUNS[kind])}",
+        with choices.place:
+            show_raw(choices.table, choices.titles)
+        if choices.options is None:
+            return
+        try:
+            plan = plan_of(sources, choices.options, large)
+        except WorkbenchError:
+            if choices.options[0].leaks != "keep":
+                choose_leaks(choices.prefix)  # so that it can be taken back
+            raise
+        with choices.place:
+            show_stored(plan, choices.shown, len(sources))
+        show_plan(plan, prefix=choices.prefix, head_only=large)
+        if large:
+            _offer_job(bench, sources, choices.options, kind, place)
+        elif st.button(
+            f"Import {many(plan.n_kept, NOUNS[kind])}",
             type="primary",
             icon=":material/download_done:",
             key=f"{kind}-import",
         ):
-            _import(bench, project, chosen, kind)
+            _import(bench, project, sources, choices.options, kind, place)
 
 
-def preview(sources: Sequence[Source], plans: Sequence[ImportPlan]) -> None:
-    """What would come in: counts, the first rows, how the files were read, and what is rejected."""
-    st.subheader("Before anything is written", anchor=False)
-    _counts(plans)
-    names = [source.name for source in sources]
-    number = 0
-    if len(plans) > 1:
-        number = st.selectbox("Preview of", range(len(plans)), format_func=names.__getitem__)
-    plan = plans[number]
-    st.dataframe(
-        preview_frame(plan), hide_index=True, height="content" if len(plan.rows) < 8 else 320
+def import_without_scores(
+    bench: Bench, project: Project, kinds: Sequence[str], place: str = "gold"
+) -> None:
+    """Import text of one of these kinds, which the user picks."""
+    kind = st.segmented_control(
+        "What is in the file?",
+        kinds,
+        default=kinds[0],
+        required=True,
+        format_func=KINDS_WITHOUT_SCORES.__getitem__,
+        key=f"{place}-unlabelled-kind",
+        persist_state="session",
     )
-    st.caption(
-        f"The first {min(PREVIEW_ROWS, len(plan.rows or plan.texts))} rows of {as_text(names[number])}."
-    )
-    if plan.notes:
-        with st.expander("How the file was read", icon=":material/description:"):
-            for note in plan.notes:
-                st.text(note)
-    rejected = [
-        (name, row) for name, plan in zip(names, plans, strict=True) for row in plan.rejected
-    ]
-    show_rejected([row for _, row in rejected], "preview")
+    st.markdown(WHAT_FOR[str(kind)])
+    import_panel(bench, project, str(kind), place)
 
 
-def _counts(plans: Sequence[ImportPlan]) -> None:
-    kept = sum(len(plan.rows or plan.texts) for plan in plans)
-    rejected = sum(len(plan.rejected) for plan in plans)
-    collapsed = sum(plan.collapsed for plan in plans)
-    repeated = sum(plan.repeats.n_rows_repeated for plan in plans)
-    conflicts = sum(plan.repeats.n_conflicting for plan in plans)
-    splits: Counter[str] = Counter()
-    for plan in plans:
-        splits.update(plan.splits)
-    with st.container(horizontal=True):
-        st.metric("Rows read", f"{sum(plan.rows_read for plan in plans):,}", border=True)
-        st.metric("Kept", f"{kept:,}", border=True)
-        st.metric("Rejected", f"{rejected:,}", border=True)
-    if plans[0].kind == "pairs":
-        shares = " · ".join(f"{splits[split]:,} {split}" for split in SPLITS)
-        st.markdown(f":material/call_split: {shares}")
-    if repeated:
-        merged = f" {many(collapsed, 'row')} will be merged or left out." if collapsed else ""
-        st.markdown(
-            f":material/info: {many(repeated, 'row')} repeat a pair of the same file; "
-            f"{many(conflicts, 'pair')} have differing scores.{merged}"
+def bring_your_own(bench: Bench, project: Project, *, open_at_first: bool) -> None:
+    """On page Sample: sentences to sample from, or pairs that are candidates already."""
+    with st.container(key="bring-your-own"):
+        show_reports(bench)
+        panel = st.expander(
+            "Bring your own sentences or pairs",
+            icon=":material/upload_file:",
+            expanded=open_at_first,
+            key="bring-your-own-panel",
+            on_change="rerun",
         )
-
-
-def preview_frame(plan: ImportPlan) -> pd.DataFrame:
-    """The first rows as they would be kept."""
-    if plan.kind == "pairs":
-        return pd.DataFrame(
-            {
-                "Line": row.line,
-                "Score": row.raw_score,
-                "Sentence 1": row.sentence1,
-                "Sentence 2": row.sentence2,
-                "Split": row.split,
-            }
-            for row in islice(plan.rows, PREVIEW_ROWS)
-        )
-    names = [what.capitalize() for what in KINDS[plan.kind]]
-    return pd.DataFrame(plan.texts[:PREVIEW_ROWS], columns=names)
-
-
-def show_rejected(rejected: Sequence[Rejected], key: str) -> None:
-    """The rejected rows with line and reason, and all of them as CSV."""
-    if not rejected:
-        return
-    with st.expander(f"{many(len(rejected), 'rejected row')}", icon=":material/block:"):
-        st.dataframe(
-            pd.DataFrame(
-                {"Line": row.line, "Reason": row.reason, "Row": row.text}
-                for row in rejected[:SHOWN_REJECTS]
-            ),
-            hide_index=True,
-        )
-        if len(rejected) > SHOWN_REJECTS:
-            st.caption(f"The first {SHOWN_REJECTS:,} are shown; the file has all of them.")
-        st.download_button(
-            "Download as CSV",
-            rejected_csv(rejected),
-            file_name="rejected-rows.csv",
-            mime="text/csv",
-            icon=":material/download:",
-            key=f"rejected-{key}",
-            on_click="ignore",
-        )
+        if panel.open:
+            with panel:
+                import_without_scores(bench, project, OF_SAMPLE, "sample")
 
 
 def _import(
-    bench: Bench, project: Project, chosen: Sequence[tuple[Source, ImportOptions]], kind: str
+    bench: Bench,
+    project: Project,
+    sources: Sequence[Source],
+    options: Sequence[ImportOptions],
+    kind: str,
+    place: str,
 ) -> None:
+    """Import in the page, while the user waits: all files, or none."""
     bar = st.progress(0.0, text="Reading")
-    told: list[tuple[str, ImportReport]] = st.session_state.setdefault("import-reports", [])
-    told.clear()
-    for number, (source, options) in enumerate(chosen):
-        report = stretch(bar_report(bar), number / len(chosen), (number + 1) / len(chosen))
-        done = import_file(
-            bench.workspace, project.id, source.data, source.name, options, report=report
+    try:
+        done = import_files(
+            bench.workspace,
+            project.id,
+            [
+                SourceFile(source.name, source.data, told)
+                for source, told in zip(sources, options, strict=True)
+            ],
+            bar_report(bar),
         )
-        told.append((source.name, done))
+    finally:
+        bar.empty()
+    st.session_state["import-report"] = [file.run_id for file in done.files]
     forget_sources(kind)
-    kept = sum(report.pairs_kept for _, report in told)
-    flash(f"Imported {many(kept, NOUNS[kind])}")
-    st.session_state["gold-tab-next"] = "Gold pairs" if kind == "pairs" else "Imports"
+    flash(f"Imported {many(done.pairs_kept, NOUNS[kind])}")
+    if place == "gold":
+        st.session_state["gold-tab-next"] = "Imports"
     st.rerun()
 
 
-def show_reports() -> None:
-    """What the last import of this session brought in, until it is put away."""
-    told: list[tuple[str, ImportReport]] = st.session_state.get("import-reports", [])
-    if not told:
+def _offer_job(
+    bench: Bench,
+    sources: Sequence[Source],
+    options: Sequence[ImportOptions],
+    kind: str,
+    place: str,
+) -> None:
+    """Large files come in as a background job, which can be cancelled and leaves other pages free."""
+    if not st.button(
+        f"Import {many(len(sources), 'file')} in the background",
+        type="primary",
+        icon=":material/download_done:",
+        key=f"{kind}-import",
+    ):
         return
-    with st.container(border=True, gap="xsmall", key="import-reports"):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(":green[:material/check_circle:] **Imported**", width="stretch")
-            if st.button("Put away", type="tertiary", icon=":material/close:"):
-                del st.session_state["import-reports"]
-                st.rerun()
-        for number, (name, report) in enumerate(told):
-            st.markdown(
-                f"**{as_text(name)}**: {report.rows_read:,} rows read, {report.pairs_kept:,} kept, "
-                f"{len(report.rejected):,} rejected."
+    home = bench.workspace.home
+    with st.spinner("Keeping the files for the job"):
+        files = tuple(
+            ImportedFile(
+                keep_upload(bench.workspace, source.name, source.data).relative_to(home).as_posix(),
+                source.name,
+                to_json(told),
             )
-            if report.notes:
-                st.caption(as_text(" ".join(report.notes)))
-            show_rejected(report.rejected, f"report-{number}")
+            for source, told in zip(sources, options, strict=True)
+        )
+    forget_sources(kind)
+    st.session_state.pop("import-report", None)
+    st.session_state[BEGUN_AFTER] = _number_of_last_job(bench)
+    if place == "gold":
+        st.session_state["gold-tab-next"] = "Imports"
+    launch(bench, STEP, ImportFilesOptions(files, seed=options[0].seed))
+
+
+def show_reports(bench: Bench, *, whole: bool = True) -> None:
+    """What the last import of this session brought in, until it is put away. whole: the report, not a line alone."""
+    runs = _reported(bench)
+    if not runs:
+        return
+    with st.container(border=True, gap="small", key="import-report-panel"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            names = ", ".join(as_text(run.name) for run in runs[:4])
+            more = f" and {len(runs) - 4} more" if len(runs) > 4 else ""
+            where = "" if whole else " The report is in the tab Imports."
+            st.markdown(
+                f":green[:material/check_circle:] **Imported** {names}{more}: {Report.of(runs).summary}.{where}",
+                width="stretch",
+            )
+            if st.button("Put away", type="tertiary", icon=":material/close:"):
+                st.session_state.pop("import-report", None)
+                st.session_state.pop(BEGUN_AFTER, None)
+                st.rerun()
+        if whole:
+            show_report(bench, runs, "report")
+
+
+def _reported(bench: Bench) -> list[Run]:
+    """The runs to report on; none when they were removed, or belong to another project."""
+    run_ids = st.session_state.get("import-report") or _of_last_job(bench)
+    try:
+        runs = [get_run(bench.workspace, run_id) for run_id in run_ids]
+    except WorkbenchError:
+        return []
+    project_id = bench.project.id if bench.project else None
+    return [run for run in runs if run.project_id == project_id]
+
+
+def _last_job(bench: Bench) -> Job | None:
+    project_id = bench.project.id if bench.project else None
+    jobs = list_jobs(bench.workspace, project_id)
+    return next((job for job in jobs if job.step == STEP), None)
+
+
+def _number_of_last_job(bench: Bench) -> int:
+    job = _last_job(bench)
+    return job.id if job else 0
+
+
+def _of_last_job(bench: Bench) -> list[int]:
+    """The imports of a background import that this session has begun."""
+    after = st.session_state.get(BEGUN_AFTER)
+    job = _last_job(bench)
+    if after is None or job is None or job.id <= after or job.state != "done":
+        return []
+    found = get_run(bench.workspace, job.run_id).metrics.get("import_run_ids")
+    return [int(run_id) for run_id in found] if isinstance(found, list) else []

@@ -1,6 +1,7 @@
 """What the gold pairs of a project look like: counts, scores, warnings, the table, the imports."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -22,6 +23,8 @@ from augsbert_core.storage.runs import list_runs
 from augsbert_core.storage.triplets import count_triplets
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.checklist import many
+from augsbert_core.ui.data_export import gold_export
+from augsbert_core.ui.import_report import show_report
 from augsbert_core.ui.widgets import (
     as_text,
     empty_state,
@@ -153,12 +156,15 @@ def _table(bench: Bench, project: Project) -> None:
             icon=":material/search:",
         )
         splits = st.pills("Split", SPLITS, selection_mode="multi", key="gold-splits")
+        export_place = st.container(width="content")
     low, high = project.score_range.low, project.score_range.high
     chosen = GoldFilter(splits=tuple(splits), text=text)
     _, total = gold_page(bench.workspace, project.id, chosen, limit=1)
     if not total:
         empty_state("No gold pair matches. Search for fewer words, or choose other splits.")
         return
+    with export_place:
+        gold_export(bench, project, chosen, total)
     table = st.container()
     offset = table_pager(total, "gold-page", PAGE_ROWS)
     page, _ = gold_page(bench.workspace, project.id, chosen, offset=offset, limit=PAGE_ROWS)
@@ -180,24 +186,51 @@ def _table(bench: Bench, project: Project) -> None:
 
 
 def imports(bench: Bench, project: Project) -> None:
-    """The imports of a project, each of which can be taken back."""
+    """The imports of a project with their reports; each file of them can be taken back."""
     runs = list_runs(bench.workspace, project.id, step="import")
     if not runs:
         empty_state("Nothing was imported yet.")
         return
     _beside_gold(bench, project)
+    for together in came_together(runs):
+        with st.container(border=True, gap="xsmall", key=f"import-{together[0].id}"):
+            for run in together:
+                with st.container(horizontal=True, wrap=False, vertical_alignment="center"):
+                    st.markdown(
+                        f"**{as_text(run.name)}**  \n:small[:gray[{import_facts(run)}]]",
+                        width="stretch",
+                    )
+                    _remove(bench, run)
+            _report(bench, together)
+
+
+def came_together(runs: Sequence[Run]) -> list[list[Run]]:
+    """Runs, newest first, as imports: those of files that came in together are one, in the order of the files."""
+    groups: list[list[Run]] = []
     for run in runs:
-        with st.container(
-            border=True,
-            horizontal=True,
-            wrap=False,
-            vertical_alignment="center",
-            key=f"import-{run.id}",
+        files = run.metrics.get("files") or []
+        group = groups[-1] if groups else []
+        if (
+            len(files) > 1
+            and group
+            and group[0].metrics.get("files") == files
+            and group[0].metrics.get("joint") == run.metrics.get("joint")
+            and run.id == group[0].id - 1
+            and len(group) < len(files)
         ):
-            st.markdown(
-                f"**{as_text(run.name)}**  \n:small[:gray[{import_facts(run)}]]", width="stretch"
-            )
-            _remove(bench, run)
+            group.insert(0, run)
+        else:
+            groups.append([run])
+    return groups
+
+
+def _report(bench: Bench, together: Sequence[Run]) -> None:
+    key = f"report-{together[0].id}"
+    # Read only when it is open: there may be many imports, with many rejected rows each.
+    report = st.expander("Report", icon=":material/lab_profile:", key=key, on_change="rerun")
+    if report.open:
+        with report, user_errors():
+            show_report(bench, together, key)
 
 
 def _beside_gold(bench: Bench, project: Project) -> None:

@@ -1,287 +1,253 @@
-"""How files are read: columns, score range, task, split and repeats, preset with what was guessed."""
+"""How files are read: everything an import can be told, preset with what was found out."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import streamlit as st
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.importing.columns import KINDS, Columns, choose_columns, guess_columns
-from augsbert_core.importing.scores import ParsedScores, guess_range, known_labels, parse_scores
 from augsbert_core.importing.table import Table
 from augsbert_core.options import ImportOptions
-from augsbert_core.pairs import SPLITS, TASKS, ScoreRange
 from augsbert_core.storage.records import Project
-from augsbert_core.ui.import_sources import Source, split_in_name, table_of
+from augsbert_core.ui.checklist import many
+from augsbert_core.ui.import_columns import (
+    STORED,
+    Roles,
+    choose_roles,
+    column_names,
+    told_roles,
+    unambiguous,
+)
+from augsbert_core.ui.import_plans import Guess, guess_of, table_of
+from augsbert_core.ui.import_reading import (
+    have_one_shape,
+    readable,
+    reading_controls,
+    told_reading,
+    with_reading,
+)
+from augsbert_core.ui.import_scores import ScoreColumn, choose_scores
+from augsbert_core.ui.import_sources import Source
+from augsbert_core.ui.import_splits import choose_rows, choose_splits, groups_of
 from augsbert_core.ui.widgets import as_text
 
-REPEATS = {
-    "keep": "Keep every row",
-    "mean": "Keep one, with the mean score",
-    "first": "Keep the first",
-    "drop": "Leave the pair out",
-}
-SPLIT_WAYS = {"column": "By a column", "whole": "Whole file", "random": "At random"}
+
+@dataclass(frozen=True)
+class Read:
+    """One file as its controls say. guess: what it says about itself."""
+
+    source: Source
+    reading: ImportOptions
+    table: Table
+    guess: Guess
+    roles: Roles
 
 
 @dataclass(frozen=True)
 class Choices:
-    """Options common to all sources, and the split of each source where whole files are one split."""
+    """What the user has chosen so far. shown: the file that is looked at. place: where its preview belongs.
+    prefix: of the keys of what goes for all files.
 
-    options: ImportOptions
-    splits: dict[str, str]
+    options: one per source; None while something needed is missing.
+    """
 
-    def of(self, source: Source) -> ImportOptions:
-        return replace(self.options, split=self.splits.get(source.key, ""))
+    shown: int
+    table: Table
+    titles: dict[int, str]
+    place: Any
+    prefix: str
+    options: list[ImportOptions] | None
 
 
-def choose_options(sources: Sequence[Source], kind: str, locked: Project | None) -> Choices | None:
-    """Ask how to read the sources; None while something needed is missing.
+def choose_options(
+    sources: Sequence[Source], kind: str, locked: Project | None, large: bool
+) -> Choices | None:
+    """Ask how to read the sources; None while one of them cannot be read at all.
 
     locked: the project when it holds gold pairs already, which fix the task and the score range.
     """
-    table = table_of(sources[0])
-    prefix = f"{kind}-{sources[0].key}"
-    guess = _guess(table, kind)
-    names = column_names(table)
     with st.container(border=True):
-        st.markdown("**Columns**")
-        columns = _columns(kind, names, guess, prefix)
-    if columns is None:
-        return None
-    options = ImportOptions(kind=kind, columns=tuple(str(position) for position in columns))
-    options = replace(options, columns=_unambiguous(table, columns))
-    if kind != "pairs":
-        return Choices(options, {})
-    with st.container(border=True):
-        left, right = st.columns(2, gap="medium")
-        with left:
-            chosen = choose_columns(table, options.columns or (), kind)
-            scale = _score_range(sources, chosen, locked, prefix)
-            task = _task(table, chosen, scale, locked, prefix)
-            repeats = st.selectbox(
-                "A pair that occurs more than once",
-                list(REPEATS),
-                format_func=REPEATS.__getitem__,
-                key=f"{prefix}-repeats",
-                help="In either direction. Keeping every row is how the STS Benchmark is used.",
-            )
-        with right:
-            split = _split(sources, names, chosen, options, prefix)
-    if scale is None or split is None:
-        return None
-    options, splits = split
-    options = replace(
-        options, score_range=(scale.low, scale.high), task=task, repeats=repeats or "keep"
-    )
-    return Choices(options, splits)
-
-
-def _guess(table: Table, kind: str) -> Columns | None:
-    try:
-        return guess_columns(table, kind)
-    except WorkbenchError:
-        return None
-
-
-def column_names(table: Table) -> list[str]:
-    """What each column is called on the screen: its name, or its number and the first cell."""
-    width = max((len(row) for row in table.rows[:1000]), default=0)
-    header, first = table.header or [], table.rows[0]
-    names = []
-    for position in range(max(width, len(header))):
-        example = first[position] if position < len(first) else ""
-        named = header[position] if position < len(header) and header[position] else ""
-        names.append(named or f"Column {position + 1} ({example[:24]})")
-    return names
-
-
-def _unambiguous(table: Table, positions: Sequence[int]) -> tuple[str, ...]:
-    """Header names where they name one column only, else positions: right for every file with the header."""
-    lowered = [name.lower() for name in table.header or []]
-    return tuple(
-        table.header[position]
-        if table.header
-        and position < len(lowered)
-        and lowered.count(lowered[position]) == 1
-        and lowered[position]
-        else str(position)
-        for position in positions
-    )
-
-
-def _columns(
-    kind: str, names: list[str], guess: Columns | None, prefix: str
-) -> tuple[int, ...] | None:
-    """A selector per needed column, preset with the guess."""
-    guessed = guess.told if guess else (None, None, None)
-    chosen: list[int | None] = []
-    for cell, what, preset in zip(st.columns(len(KINDS[kind])), KINDS[kind], guessed, strict=False):
-        chosen.append(
-            cell.selectbox(
-                what.capitalize(),
-                range(len(names)),
-                index=preset,
-                format_func=names.__getitem__,
-                placeholder="Choose",
-                key=f"{prefix}-{what}",
-            )
-        )
-    positions = tuple(position for position in chosen if position is not None)
-    if len(positions) < len(chosen):
-        st.info("The columns were not recognised. Choose them above.", icon=":material/info:")
-        return None
-    if len(set(positions)) < len(positions):
-        st.error("One column is chosen twice.", icon=":material/error:")
-        return None
-    return positions
-
-
-def _score_range(
-    sources: Sequence[Source], columns: Columns, locked: Project | None, prefix: str
-) -> ScoreRange | None:
-    if locked is not None:
-        scale = locked.score_range
-        st.markdown(
-            f"Scores run from **{scale.low:g} to {scale.high:g}**, like the gold pairs already here."
-        )
-        return scale
-    guesses = [_guessed_range(table_of(source), columns) for source in sources]
-    found = [guess for guess in guesses if guess is not None]
-    offered = (
-        ScoreRange(min(guess.low for guess in found), max(guess.high for guess in found))
-        if found
-        else None
-    )
-    st.markdown(
-        f"Scores look like **{offered.low:g} to {offered.high:g}**."
-        if offered
-        else "Scores fit none of the usual scales."
-    )
-    with st.container(horizontal=True):
-        low = st.number_input(
-            "Lowest possible score",
-            value=offered.low if offered else None,
-            key=f"{prefix}-low",
-            help="What the scale allows, not the lowest score that happens to occur.",
-        )
-        high = st.number_input(
-            "Highest possible score",
-            value=offered.high if offered else None,
-            key=f"{prefix}-high",
-            help="What the scale allows, not the highest score that happens to occur.",
-        )
-    if low is None or high is None:
-        st.info("Say from where to where scores can run.", icon=":material/info:")
-        return None
-    return ScoreRange(float(low), float(high))
-
-
-def _task(
-    table: Table,
-    columns: Columns,
-    scale: ScoreRange | None,
-    locked: Project | None,
-    prefix: str,
-) -> str:
-    names = {"regression": "Graded scores", "classification": "Yes or no (0 or 1)"}
-    if locked is not None:
-        st.markdown(f"Task: **{names[locked.task]}**")
-        return locked.task
-    guess = (
-        "classification"
-        if scale == ScoreRange(0, 1) and _is_binary(table, columns)
-        else "regression"
-    )
-    task = st.segmented_control(
-        "Task",
-        TASKS,
-        default=guess,
-        required=True,
-        format_func=names.__getitem__,
-        key=f"{prefix}-task-{guess}",
-        help="Graded scores are measured by Spearman's ρ, yes or no by F1.",
-    )
-    return str(task)
-
-
-def _split(
-    sources: Sequence[Source],
-    names: list[str],
-    columns: Columns,
-    options: ImportOptions,
-    prefix: str,
-) -> tuple[ImportOptions, dict[str, str]] | None:
-    """How pairs come into train, dev and test; None while the column is not chosen."""
-    in_names = [split_in_name(source.name) for source in sources]
-    ways = list(SPLIT_WAYS)
-    preset = "column" if columns.split is not None else "whole" if any(in_names) else "random"
-    way = st.segmented_control(
-        "Train, dev and test",
-        ways,
-        default=preset,
-        required=True,
-        format_func=SPLIT_WAYS.__getitem__,
-        key=f"{prefix}-split",
-    )
-    if way == "whole":
-        splits = {}
-        for number, (source, guess) in enumerate(zip(sources, in_names, strict=True)):
-            splits[source.key] = st.selectbox(
-                f"All of {as_text(source.name)} is",
-                SPLITS,
-                index=SPLITS.index(guess or "train"),
-                key=f"{prefix}-whole-{number}-{source.key}",
-            )
-        return options, splits
-    if way == "column":
-        position = st.selectbox(
-            "Column that says train, dev or test",
-            range(len(names)),
-            index=columns.split,
-            format_func=names.__getitem__,
-            placeholder="Choose",
-            key=f"{prefix}-split-column",
-        )
-        if position is None:
+        title = st.container(horizontal=True, vertical_alignment="center")
+        shown, same = _which(sources, kind, large)
+        reads = _read(sources, kind, same, shown, large)
+        if reads is None:
+            title.markdown("**How the file was read**", width="stretch")
             return None
-        (column,) = _unambiguous(table_of(sources[0]), [position])
-        return replace(options, split_column=column), {}
-    return _ratios(options, prefix), {}
+        _title(title, reads[shown], large)
+        fault = reads[shown].roles.fault()
+        if fault:
+            st.info(fault, icon=":material/info:")
+        place = st.container()
+    options = None
+    if not fault:
+        options = _choose_rest(sources, kind, reads, locked, large)
+    read = reads[shown]
+    prefix = _prefix(kind, sources[0])
+    return Choices(shown, read.table, read.roles.titles(kind), place, prefix, options)
 
 
-def _ratios(options: ImportOptions, prefix: str) -> ImportOptions:
-    with st.container(horizontal=True):
-        shares = [
-            st.number_input(
-                f"{split.capitalize()} %",
-                0.0,
-                100.0,
-                preset,
-                5.0,
-                format="%g",
-                key=f"{prefix}-share-{split}",
+def _title(place: Any, read: Read, large: bool) -> None:
+    with place:
+        st.markdown("**How the file was read**", width="stretch")
+        table = read.table
+        if not large:
+            columns = many(len(column_names(table)), "column")
+            st.caption(f"{many(len(table.rows), 'row')} · {columns}", width="content")
+        if read.guess.preset is not None:
+            st.badge(
+                f"Recognised as {as_text(read.guess.preset.title.partition(' (')[0])}",
+                icon=":material/verified:",
+                color="green",
             )
-            for split, preset in zip(SPLITS, options.ratios, strict=True)
-        ]
-        seed = st.number_input("Seed", 0, 2**31 - 1, options.seed, key=f"{prefix}-seed")
-    st.caption("Pairs that share a sentence stay in one split where the shares allow it.")
-    # "" leaves a split column that the file may have unread.
-    return replace(
-        options, split_column="", ratios=(shares[0], shares[1], shares[2]), seed=int(seed)
+
+
+def _which(sources: Sequence[Source], kind: str, large: bool) -> tuple[int, bool]:
+    """The file that is looked at, and whether the choices for the first one go for all."""
+    if len(sources) == 1:
+        return 0, True
+    first = told_reading(_prefix(kind, sources[0]), kind)
+    alike = have_one_shape(readable(sources, [first] * len(sources), large))
+    names = [source.name for source in sources]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        shown = st.selectbox(
+            "File",
+            range(len(sources)),
+            format_func=names.__getitem__,
+            key=f"{kind}-shown-{sources[0].key}",
+            width=320,
+            persist_state="session",
+        )
+        if not alike:
+            st.caption(
+                "The files differ in their columns: look at each, and say how it is to be read."
+            )
+            return shown, False
+        same = st.toggle(
+            f"Same for all {len(sources)} files",
+            value=True,
+            key=f"{kind}-same-{sources[0].key}",
+            help="Their columns agree. Switch it off to read each file in its own way.",
+            persist_state="session",
+        )
+    return shown, same
+
+
+def _prefix(kind: str, source: Source) -> str:
+    return f"{kind}-{source.key}"
+
+
+def _read(
+    sources: Sequence[Source], kind: str, same: bool, shown: int, large: bool
+) -> list[Read] | None:
+    """Draw the controls of the file that is looked at, and read all of them; None when one cannot be read."""
+    prefixes = [_prefix(kind, sources[0] if same else source) for source in sources]
+    readings = [told_reading(prefix, kind) for prefix in prefixes]
+    tables: list[Table | None] = []
+    errors: list[WorkbenchError] = []
+    for source, reading in zip(sources, readings, strict=True):
+        try:
+            tables.append(table_of(source, reading, large, len(sources)))
+        except WorkbenchError as error:
+            tables.append(None)
+            errors.append(error)
+    # Drawn even when nothing can be read: a wrong choice must be there to be taken back.
+    reading_controls(tables[shown], readings[shown], prefixes[shown])
+    for told in errors:
+        st.error(as_text(str(told)), icon=":material/error:")
+    whole = [table for table in tables if table is not None]
+    if errors:
+        return None
+    guesses = [guess_of(table, kind) for table in whole]
+    drawn = 0 if same else shown
+    roles = choose_roles(kind, whole[drawn], guesses[drawn], prefixes[drawn])
+    return [
+        Read(
+            source,
+            reading,
+            table,
+            guess,
+            roles if same or number == shown else told_roles(kind, table, guess, prefixes[number]),
+        )
+        for number, (source, reading, table, guess) in enumerate(
+            zip(sources, readings, whole, guesses, strict=True)
+        )
+    ]
+
+
+def _choose_rest(
+    sources: Sequence[Source],
+    kind: str,
+    reads: Sequence[Read],
+    locked: Project | None,
+    large: bool,
+) -> list[ImportOptions] | None:
+    """Scores, splits and which rows, for all files together."""
+    for read in reads:
+        if fault := read.roles.fault():
+            st.info(f"{as_text(read.source.name)}: {fault}", icon=":material/info:")
+            return None
+    prefix = _prefix(kind, sources[0])
+    options = ImportOptions(kind=kind)
+    if kind != "pairs":
+        with st.expander("Which rows", icon=":material/filter_list:"):
+            options = choose_rows(options, False, prefix)
+        return [_of(read, options, uses_split=False) for read in reads]
+    groups = groups_of(
+        [read.table for read in reads], [read.roles.optional.get("group") for read in reads]
     )
+    left, right = st.columns(2, gap="medium")
+    with left, st.container(border=True, height="stretch"):
+        st.markdown("**Scores**")
+        scores = choose_scores(
+            [ScoreColumn(read.table, read.roles.needed[2] or 0, read.guess) for read in reads],
+            locked,
+            prefix,
+        )
+    with right, st.container(border=True, height="stretch"):
+        st.markdown("**Splits**")
+        splits = choose_splits(sources, options, _has_split(reads), Counter(groups), prefix)
+    with st.expander(
+        "Which rows come in: how many, and what happens to repeats", icon=":material/filter_list:"
+    ):
+        options = choose_rows(splits.options, bool(groups), prefix)
+    if scores.score_range is None or not splits.ready:
+        return None
+    options = replace(
+        options,
+        score_range=(scores.score_range.low, scores.score_range.high),
+        task=scores.task,
+        labels=scores.labels,
+    )
+    return [
+        replace(
+            _of(read, options, uses_split=splits.uses_column),
+            split=splits.by_source.get(read.source.key, ""),
+        )
+        for read in reads
+    ]
 
 
-def _scores(table: Table, columns: Columns) -> ParsedScores:
-    at = columns.score or 0
-    cells = [row[at] for row in table.rows if len(row) > at]
-    return parse_scores(cells, known_labels(cells))
+def _has_split(reads: Sequence[Read]) -> bool:
+    return any(read.roles.optional.get("split") is not None for read in reads)
 
 
-def _guessed_range(table: Table, columns: Columns) -> ScoreRange | None:
-    return guess_range(_scores(table, columns).values)
-
-
-def _is_binary(table: Table, columns: Columns) -> bool:
-    values = _scores(table, columns).values
-    return bool(((values == 0) | (values == 1) | (values != values)).all())
+def _of(read: Read, options: ImportOptions, uses_split: bool) -> ImportOptions:
+    """The options of one file: those of all, and how it is read."""
+    needed = [at for at in read.roles.needed if at is not None]
+    optional = dict(read.roles.optional)
+    if not uses_split and "split" in optional:
+        # "" leaves a split column that the file may have unread.
+        optional["split"] = None
+    named = {
+        STORED[what]: "" if at is None else unambiguous(read.table, [at])[0]
+        for what, at in optional.items()
+    }
+    return replace(
+        with_reading(options, read.reading),
+        columns=unambiguous(read.table, needed),
+        split_column=named.get("split_column"),
+        group_column=named.get("group_column"),
+        id_column=named.get("id_column"),
+    )

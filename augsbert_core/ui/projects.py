@@ -19,6 +19,7 @@ from augsbert_core.storage.projects import (
 from augsbert_core.storage.records import Project
 from augsbert_core.ui.bench import Bench, open_project
 from augsbert_core.ui.checklist import many
+from augsbert_core.ui.project_archive import export_dialog, import_project_button
 from augsbert_core.ui.widgets import as_text, flash, time_text, user_errors
 
 TASK_NAMES = {
@@ -48,6 +49,7 @@ def new_project_buttons(bench: Bench) -> None:
                 st.rerun()
         if st.button("New project", icon=":material/add:", key="new-project"):
             _create(bench.workspace)
+        import_project_button(bench.workspace)
 
 
 @st.dialog("New project", icon=":material/add:")
@@ -90,13 +92,15 @@ def project_rows(bench: Bench) -> None:
                 st.rerun()
             action = st.menu_button(
                 "More",
-                ["Rename", "Delete"],
+                ["Rename", "Export project", "Delete"],
                 key=f"more-{project.id}",
                 icon=":material/more_horiz:",
                 type="tertiary",
             )
             if action == "Rename":
                 _rename(bench.workspace, project)
+            elif action == "Export project":
+                export_dialog(bench.workspace, project)
             elif action == "Delete":
                 _delete(bench.workspace, project)
 

@@ -12,7 +12,7 @@ from augsbert_core.steps.mine_negatives import warn_about
 from augsbert_core.steps.names import source_label
 from augsbert_core.storage import gold
 from augsbert_core.storage.records import Project, Run
-from augsbert_core.storage.runs import list_runs
+from augsbert_core.storage.runs import list_runs, runs_with_model
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.job_panel import job_panel, launch
 from augsbert_core.ui.last_job import needs_a_look
@@ -40,7 +40,7 @@ def rerank_panel(bench: Bench, project: Project) -> None:
             "order. nDCG@10 takes gold scores as gains. Queries are first sentences of gold pairs with a relevant "
             "partner, candidates are all other sentences of the split."
         )
-        labelers = list_runs(bench.workspace, project.id, "train-cross-encoder")
+        labelers = runs_with_model(bench.workspace, project.id, "train-cross-encoder")
         if not labelers:
             empty_state(
                 "There is no cross-encoder to judge yet. Train one first.",
@@ -178,7 +178,7 @@ def negatives_panel(bench: Bench, project: Project) -> None:
 
 
 def _negative_inputs(bench: Bench, project: Project) -> NegativesOptions:
-    labelers = _names(list_runs(bench.workspace, project.id, "train-cross-encoder"))
+    labelers = _names(runs_with_model(bench.workspace, project.id, "train-cross-encoder"))
     left, middle, right = st.columns(3)
     with left:
         source = source_input(bench, project, "negatives", "Near sentences by")
@@ -245,7 +245,7 @@ def _show_negatives(bench: Bench, run: Run) -> None:
 
 def source_input(bench: Bench, project: Project, page: str, label: str) -> str:
     """Choose what finds near sentences: BM25, a trained bi-encoder, or one by name."""
-    encoders = _names(list_runs(bench.workspace, project.id, "train-bi-encoder"))
+    encoders = _names(runs_with_model(bench.workspace, project.id, "train-bi-encoder"))
     names = {"bm25": "BM25", **encoders, f"model:{BUNDLED_MODEL}": "Untrained all-MiniLM-L6-v2"}
     return st.selectbox(
         label,

@@ -12,15 +12,12 @@ from augsbert_core.models import hub
 from augsbert_core.storage import runs
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Project
-from augsbert_core.ui import export_panel
 from tests.pages.seeding import (
     button,
     finished_run,
     labeler,
-    open_page,
     queued,
     shown_text,
-    silver_set,
     student,
 )
 
@@ -160,15 +157,6 @@ def test_the_card_is_shown_when_asked_for(run_id: int, open_panel: OpenPanel) ->
     page.session_state[f"export-card-{run_id}"] = True
     page.run()
     assert "pipeline_tag: sentence-similarity" in page.code[0].value
-
-
-def test_a_silver_set_is_offered_in_three_forms(workspace: Workspace, project: Project) -> None:
-    set_id = silver_set(workspace, project)
-    page = open_page("silver", project)
-    assert {"CSV", "JSON lines", "Both with a data card (.zip)"} <= set(labels(page))
-    for _, suffix, *_ in export_panel.SILVER_FORMATS:
-        content = export_panel._silver(workspace, set_id, f"s{suffix}")
-        assert content[:2] == {".csv": b"\xef\xbb", ".jsonl": b'{"', ".zip": b"PK"}[suffix]
 
 
 def test_a_made_file_leaves_nothing_behind() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -11,7 +12,6 @@ from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.gold import gold_scores
 from augsbert_core.storage.projects import count_project, create_project
 from augsbert_core.storage.records import Project
-from augsbert_core.ui.import_sources import split_in_name
 from tests.conftest import GOLD_CSV
 from tests.pages.conftest import words_on
 
@@ -23,6 +23,18 @@ ROWS = "A dog barks.\tA dog is barking.\t4.5\nIt rains.\tHe *sleeps* <b>now</b>.
 @pytest.fixture
 def empty(workspace: Workspace) -> Project:
     return create_project(workspace, "Empty")
+
+
+def table(app: AppTest, *columns: str) -> pd.DataFrame:
+    """The first table on the page that has these columns."""
+    frames = [element.value for element in app.dataframe]
+    return next(frame for frame in frames if set(columns) <= set(frame.columns))
+
+
+def choose(app: AppTest, label: str, value: object) -> AppTest:
+    """Pick in the selectbox with this label."""
+    box = next(box for box in app.selectbox if box.label == label)
+    return box.set_value(value).run()
 
 
 def upload(app: AppTest, name: str, data: str) -> AppTest:
@@ -49,7 +61,7 @@ def test_a_file_is_previewed_before_anything_is_written(
     assert not app.exception
     assert [metric.value for metric in app.metric] == ["3", "3", "0"]
     assert "Scores look like **0 to 5**" in words_on(app)
-    assert list(app.dataframe[0].value["Sentence 2"])[1] == "He *sleeps* <b>now</b>."
+    assert list(table(app, "Sentence 2", "Score")["Sentence 2"])[1] == "He *sleeps* <b>now</b>."
     assert count_project(workspace, empty.id).gold == 0
 
     app.button(key="pairs-import").click().run()
@@ -63,7 +75,8 @@ def test_the_declared_range_wins_over_the_guess(
     open_page: OpenPage, workspace: Workspace, empty: Project
 ) -> None:
     app = upload(open_page("gold"), "pairs.tsv", ROWS)
-    app.number_input[1].set_value(10.0).run()
+    highest = next(box for box in app.number_input if box.label == "Highest possible score")
+    highest.set_value(10.0).run()
     app.button(key="pairs-import").click().run()
     assert max(gold_scores(workspace, empty.id)) == 0.5
 
@@ -74,7 +87,7 @@ def test_rejected_rows_are_listed_with_line_and_reason(open_page: OpenPage, empt
     )
     app = upload(open_page("gold"), "pairs.tsv", good + "Only one cell\nA.\tC.\tnine\n")
     assert [metric.value for metric in app.metric] == ["42", "40", "2"]
-    rejected = app.dataframe[1].value
+    rejected = table(app, "Line", "Reason")
     assert list(rejected["Line"]) == [41, 42]
     assert "not a number" in rejected["Reason"].iloc[1]
 
@@ -85,9 +98,8 @@ def test_unrecognised_columns_are_asked_for(open_page: OpenPage, empty: Project)
     )
     assert not app.exception
     assert "Choose them above" in words_on(app)
-    for number, position in enumerate((0, 2, 3)):
-        app.main.selectbox[number].set_value(position)
-    app.run()
+    for label, position in (("Sentence 1", 0), ("Sentence 2", 2), ("Score", 3)):
+        choose(app, label, position)
     assert not app.exception
     assert app.metric[1].value == "2"
 
@@ -121,21 +133,6 @@ def test_files_named_after_splits_become_these_splits(
     app.button(key="pairs-import").click().run()
     counts = count_project(workspace, empty.id)
     assert (counts.train, counts.dev, counts.test) == (3, 0, 2)
-
-
-@pytest.mark.parametrize(
-    ("name", "split"),
-    [
-        ("sts-train.tsv", "train"),
-        ("sts-dev.tsv", "dev"),
-        ("validation.csv", "dev"),
-        ("my_test.txt", "test"),
-        ("train_and_test.csv", None),
-        ("pairs.csv", None),
-    ],
-)
-def test_splits_are_read_off_file_names(name: str, split: str | None) -> None:
-    assert split_in_name(name) == split
 
 
 def test_the_overview_counts_warns_and_lists(
@@ -207,7 +204,7 @@ def test_a_split_column_must_be_named_before_it_is_used(
     way = next(found for found in app.segmented_control if found.label == "Train, dev and test")
     way.set_value("column").run()
     assert len(app.metric) == 0
-    column = next(found for found in app.selectbox if found.label.startswith("Column that says"))
-    column.set_value(3).run()
+    assert "Choose the column that says train, dev or test above" in words_on(app)
+    choose(app, "Split", 3)
     assert not app.exception
-    assert list(app.dataframe[0].value["Split"]) == ["train", "test", "train"]
+    assert list(table(app, "Split", "Score")["Split"]) == ["train", "test", "train"]

@@ -26,7 +26,8 @@ def states(counts: object, busy: tuple[str, ...] = ()) -> dict[str, str]:
 def test_an_empty_workspace_offers_the_sample_and_explains_the_loop(open_page: OpenPage) -> None:
     app = open_page("start")
     assert not app.exception
-    assert [button.label for button in app.button] == ["Open the sample project", "New project"]
+    labels = [button.label for button in app.button]
+    assert labels == ["Open the sample project", "New project", "Import a project"]
     assert "7. Compare" in words_on(app)
 
 

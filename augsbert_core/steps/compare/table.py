@@ -13,6 +13,7 @@ from augsbert_core.steps.compare.notes import run_notes
 from augsbert_core.steps.compare.recipe_keys import RecipeKeys, as_key
 from augsbert_core.storage import evaluations, gold, projects
 from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.records import Run
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ def comparison(workspace: Workspace, project_id: int, split: str = "test") -> Co
         model.target
         for model in models
         if measured.get(model.target, {}).get("data_hash") != data_hash
+        and (model.run is None or _is_here(workspace, model.run))
     )
     return Comparison(
         split=split,
@@ -170,6 +172,11 @@ def _join_twins(models: Sequence[Model], keys: dict[str, str], recipes: RecipeKe
         recipe["twin_of"] = sorted(augmented.get(steps, [str(steps)]))
         recipe["gold_hash"] = model.run.metrics.get("gold_hash")
         keys[model.target] = as_key(recipe)
+
+
+def _is_here(workspace: Workspace, run: Run) -> bool:
+    """Whether the model of a run is in the workspace; an imported project's is not."""
+    return bool(run.model_path) and (workspace.home / str(run.model_path)).is_dir()
 
 
 def _row(model: Model, evaluation: dict[str, Any], judge: _Judge) -> dict[str, Any]:

@@ -166,7 +166,7 @@ def _one_seed(
 
 def _same_recipe(domains: _Domains, wanted: BiEncoderOptions) -> int | None:
     """A finished run of the source project that was told the same."""
-    for run in runs.list_runs(domains.workspace, domains.source.id, "train-bi-encoder"):
+    for run in runs.runs_with_model(domains.workspace, domains.source.id, "train-bi-encoder"):
         told = from_json(BiEncoderOptions, run.options)
         if replace(told, device=wanted.device) == wanted:
             return run.id

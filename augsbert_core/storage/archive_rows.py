@@ -1,0 +1,365 @@
+"""A project's rows on their way into the workspace, from a database that nobody vouches for."""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from augsbert_core.errors import WorkbenchError
+from augsbert_core.progress import Report, ShouldStop, never, silent, stop_if
+from augsbert_core.storage import projects
+from augsbert_core.storage.archive_references import (
+    NewNumbers,
+    Numbers,
+    Places,
+    json_object,
+    places_in,
+)
+from augsbert_core.storage.archive_source import COPIED, open_source, stored_columns
+from augsbert_core.storage.database import Database, Workspace, now, writing
+from augsbert_core.storage.silver_bins import STATUSES
+from augsbert_core.storage.silver_sets import NEXT_ID_SQL, RECOUNT_SQL
+
+CHUNK = 20_000
+
+MOST_SENTENCES = 2**31 - 1
+"""Two sentence ids are one 64-bit pair code."""
+
+CheckRun = Callable[[str, str], None]
+"""Called with step and options (JSON) of each run; raises WorkbenchError when no run can have them."""
+
+
+def copy_project_in(
+    workspace: Workspace,
+    path: Path,
+    check_run: CheckRun,
+    name: str | None = None,
+    report: Report = silent,
+    should_stop: ShouldStop = never,
+) -> int:
+    """Bring the project of an archive's database into the workspace, all of it or nothing; returns its id.
+
+    name: instead of its own, which gets " (2)" and so on when it is taken. WorkbenchError: the database cannot
+    be trusted, or the name is taken.
+    """
+    with open_source(path) as source, writing(workspace) as db:
+        return _Import(source, db, check_run, report, should_stop).carry_out(name)
+
+
+SENTENCES = {
+    "sentence1_id", "sentence2_id", "premise_id", "hypothesis_id", "anchor_id", "positive_id", "negative_id",
+}  # fmt: skip
+
+NUMBERED_ANEW = ("import_reject", "gold_pair", "nli_pair", "triplet", "evaluation", "event")
+"""Tables whose rows get the next free ids, in the order of their old ones."""
+
+ORDERS = {
+    "candidate_pair": "candidate_set_id, sentence1_id, sentence2_id",
+    "silver_pair": "silver_set_id, sentence1_id, sentence2_id",
+    "metric": "run_id, name, step",
+}
+
+CANDIDATE_COUNTS_SQL = """
+UPDATE candidate_set SET
+  n_pairs = (SELECT count(*) FROM candidate_pair WHERE candidate_set_id = candidate_set.id),
+  rank_counts = (SELECT json_group_object(rank, n) FROM (
+    SELECT rank, count(*) AS n FROM candidate_pair
+    WHERE candidate_set_id = candidate_set.id AND rank IS NOT NULL GROUP BY rank))
+WHERE project_id = ?
+"""
+
+Convert = Callable[[list[Any]], list[Any]]
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    """New ids of many rows: the old ones in ascending order become first, first + 1, …"""
+
+    old: np.ndarray
+    first: int
+
+    def __call__(self, values: list[Any]) -> list[Any]:
+        wanted = np.asarray(values, dtype=np.int64)
+        at = np.minimum(np.searchsorted(self.old, wanted), max(len(self.old) - 1, 0))
+        if len(wanted) and (not len(self.old) or np.any(self.old[at] != wanted)):
+            raise _broken("a row speaks of a sentence or a pair that is not in it")
+        found: list[Any] = (at + self.first).tolist()
+        return found
+
+
+class _Import:
+    """One import: the new numbers, and every table in turn, in the caller's transaction."""
+
+    def __init__(
+        self,
+        source: sqlite3.Connection,
+        db: Database,
+        check_run: CheckRun,
+        report: Report,
+        should_stop: ShouldStop,
+    ) -> None:
+        self.source, self.db, self.check_run = source, db, check_run
+        self.report, self.should_stop = report, should_stop
+        self.project = source.execute("SELECT id FROM project").fetchone()[0]
+        self.n_rows = sum(_count(source, table) for table in COPIED)
+        self.done = 0
+        runs, candidate_sets, silver_sets = (
+            self._numbers(table) for table in ("run", "candidate_set", "silver_set")
+        )
+        own = (self.project, self._next("project"))
+        self.new = NewNumbers(own, runs, candidate_sets, silver_sets)
+        self.sentences = self._ranked("sentence", self._next("sentence"))
+        self.silver_pairs = self._ranked("silver_pair", db.execute(NEXT_ID_SQL).fetchone()[0])
+        self.events: dict[int, int] = {}
+        self.places = self._places()
+        if self.sentences.first + len(self.sentences.old) > MOST_SENTENCES:
+            raise WorkbenchError("The workspace has no room for so many sentences. Use a new one.")
+
+    def carry_out(self, name: str | None) -> int:
+        """Copy everything, count what is counted, and return the project's new id."""
+        for table in COPIED:
+            self._copy(table, name)
+        self.db.execute(CANDIDATE_COUNTS_SQL, [self.new.project[1]])
+        for set_id in self.new.silver_sets.known.values():
+            self._count_silver(set_id)
+        for table, numbers in (
+            ("run", self.new.runs),
+            ("candidate_set", self.new.candidate_sets),
+            ("silver_set", self.new.silver_sets),
+        ):
+            self._keep_free(table, numbers.last)
+        return self.new.project[1]
+
+    # --- numbers
+
+    def _next(self, table: str) -> int:
+        """The first id of a table that no row has or, where ids never come back, ever had."""
+        (last,) = self.db.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()
+        query = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?"
+        (ever,) = self.db.execute(query, [table]).fetchone()
+        return int(max(last, ever)) + 1
+
+    def _numbers(self, table: str) -> Numbers:
+        first = self._next(table)
+        rows = self.source.execute(f"SELECT id FROM {table} ORDER BY id").fetchall()
+        known = {old: first + place for place, (old,) in enumerate(rows)}
+        return Numbers(known, first + len(known))
+
+    def _ranked(self, table: str, first: int) -> _Ranked:
+        ids = self.source.execute(f"SELECT id FROM {table} ORDER BY id")
+        return _Ranked(np.fromiter((row[0] for row in ids), dtype=np.int64), first)
+
+    def _keep_free(self, table: str, last: int) -> None:
+        """Numbers of what did not come along are never given to something else."""
+        values = [last, table]
+        query = "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?"
+        if not self.db.execute(query, values).rowcount:
+            self.db.execute("INSERT INTO sqlite_sequence (seq, name) VALUES (?, ?)", values)
+
+    def _places(self) -> Places:
+        rows = self.source.execute("SELECT options, metrics FROM run").fetchall()
+        told = [found for row in rows for text in row if (found := json_object(text)) is not None]
+        texts = self.source.execute(
+            "SELECT labeler FROM silver_set UNION SELECT target FROM evaluation"
+        ).fetchall()
+        return places_in(told, [text for (text,) in texts])
+
+    # --- rows
+
+    def _copy(self, table: str, name: str | None) -> None:
+        """Copy a table chunk by chunk."""
+        columns = stored_columns(self.source, table)
+        order = ORDERS.get(table, "id")
+        rows = self.source.execute(f"SELECT {', '.join(columns)} FROM {table} ORDER BY {order}")
+        insert = (
+            f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' for _ in columns)})"
+        )
+        first = self._next(table) if table in NUMBERED_ANEW else 0
+        while chunk := rows.fetchmany(CHUNK):
+            stop_if(self.should_stop)
+            self.report(self.done / max(self.n_rows, 1), f"Writing {table.replace('_', ' ')} rows")
+            values = dict(zip(columns, map(list, zip(*chunk, strict=True)), strict=True))
+            if table in NUMBERED_ANEW:
+                old, values["id"] = values["id"], list(range(first, first + len(chunk)))
+                first += len(chunk)
+                if table == "event":
+                    self.events |= dict(zip(old, values["id"], strict=True))
+            self._renumber(table, values)
+            self._convert(table, values, name)
+            self.db.conn.executemany(insert, zip(*values.values(), strict=True))
+            self.done += len(chunk)
+
+    def _renumber(self, table: str, values: dict[str, list[Any]]) -> None:
+        """Give the columns that are ids their new ones."""
+        if table == "project":
+            values["id"] = [self.new.project[1]]
+        owners = {
+            "run": ("run", self.new.runs), "candidate_set": ("candidate_set", self.new.candidate_sets),
+            "silver_set": ("silver_set", self.new.silver_sets),
+        }  # fmt: skip
+        for column in values:
+            kind = column.removesuffix("_id")
+            if column == "project_id":
+                values[column] = [self.new.project[1]] * len(values[column])
+            elif column in SENTENCES:
+                values[column] = self.sentences(values[column])
+            elif column == "id" and table in owners:
+                values[column] = _present(owners[table][1], values[column])
+            elif kind != column and kind in owners:
+                values[column] = _present(owners[kind][1], values[column])
+            elif kind in ("parent_run", "labeler_run", "target_run", "unlabelled_run"):
+                values[column] = _present(self.new.runs, values[column])
+            elif kind == "pool_set":
+                values[column] = _present(self.new.silver_sets, values[column])
+        if table == "sentence":
+            values["id"] = self.sentences(values["id"])
+        elif table == "silver_pair":
+            values["id"] = self.silver_pairs(values["id"])
+
+    def _convert(self, table: str, values: dict[str, list[Any]], name: str | None) -> None:
+        """Look at every text that is more than a text, and write it anew."""
+        for column in ("created_at", "finished_at", "at"):
+            if column in values:
+                values[column] = [_moment(value) for value in values[column]]
+        match table:
+            case "project":
+                self._convert_project(values, name)
+            case "run":
+                self._convert_runs(values)
+            case "candidate_set":
+                values["notices"] = [self._notices(text) for text in values["notices"]]
+            case "silver_set":
+                values["labeler"] = [self._target(text) for text in values["labeler"]]
+                values["n_pairs"] = [0] * len(values["labeler"])
+            case "evaluation":
+                values["target"] = [self._target(text) for text in values["target"]]
+                values["details"] = [json.dumps(_object(text)) for text in values["details"]]
+                for predictions in values["predictions"]:
+                    if not np.all(np.isfinite(np.frombuffer(predictions, dtype="<f4"))):
+                        raise _broken("a prediction is no number")
+            case "event":
+                self._convert_events(values)
+
+    def _target(self, text: str) -> str:
+        return self.new.in_target(self.places.in_text(text))
+
+    def _convert_project(self, values: dict[str, list[Any]], name: str | None) -> None:
+        values["name"] = [_free_name(self.db, str(values["name"][0]), name)]
+        values["is_sample"] = [0]
+        if not values["score_low"][0] < values["score_high"][0]:
+            raise _broken("the scale of its scores is empty")
+        layers = values["student_layers"][0]
+        if layers is not None and not 1 <= layers <= 1000:
+            raise _broken("its student has no possible number of layers")
+
+    def _convert_runs(self, values: dict[str, list[Any]]) -> None:
+        values["model_path"] = [None] * len(values["step"])
+        for place, step in enumerate(values["step"]):
+            told = _object(values["options"][place])
+            options = self.new.in_json(self.places.in_json(told))
+            values["options"][place] = json.dumps(options, sort_keys=True)
+            self.check_run(step, values["options"][place])
+            metrics = self.places.in_json(_object(values["metrics"][place]))
+            is_import = step in ("import", "import-files")
+            metrics = self.new.in_json(metrics, prose=not is_import)
+            values["metrics"][place] = json.dumps(metrics)
+            values["versions"][place] = json.dumps(
+                {name: str(text) for name, text in _object(values["versions"][place]).items()}
+            )
+            if not is_import:
+                shown = self.places.in_text(values["name"][place])
+                values["name"][place] = self.new.in_prose(shown)
+
+    def _notices(self, text: str) -> str:
+        found = _object(f'{{"notices": {text}}}')["notices"]
+        if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+            raise _broken("its notices are no texts")
+        return json.dumps([self.new.in_prose(self.places.in_text(item)) for item in found])
+
+    def _convert_events(self, values: dict[str, list[Any]]) -> None:
+        subjects = values["subject_id"]
+        is_pair = [subject == "silver_pair" for subject in values["subject"]]
+        pairs = self.silver_pairs(
+            [one for one, is_one in zip(subjects, is_pair, strict=True) if is_one]
+        )
+        new_pairs = iter(pairs)
+        try:
+            values["subject_id"] = [
+                next(new_pairs) if is_one else self.events[old]
+                for old, is_one in zip(subjects, is_pair, strict=True)
+            ]
+        except KeyError as error:
+            raise _broken("an edit takes another one back that is not in it") from error
+        for column in ("before", "after"):
+            values[column] = [_decision(text) for text in values[column]]
+
+    def _count_silver(self, set_id: int) -> None:
+        rows = [(set_id, *row) for row in self.db.execute(RECOUNT_SQL, [set_id])]
+        self.db.conn.executemany("INSERT INTO silver_bin VALUES (?, ?, ?, ?, ?)", rows)
+        total = sum(row[-1] for row in rows)
+        self.db.execute("UPDATE silver_set SET n_pairs = ? WHERE id = ?", [total, set_id])
+
+
+def _count(source: sqlite3.Connection, table: str) -> int:
+    return int(source.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+
+
+def _present(numbers: Numbers, values: Sequence[int | None]) -> list[int | None]:
+    return [None if value is None else numbers.present(value) for value in values]
+
+
+def _free_name(db: Database, own: str, wanted: str | None) -> str:
+    """The name of an imported project. WorkbenchError: it is no name, or the one wished for is taken."""
+    name = projects._checked_name(own if wanted is None else wanted)
+    for candidate in _names(name):
+        taken = db.execute("SELECT 1 FROM project WHERE name = ?", [candidate]).fetchone()
+        if taken is None:
+            return candidate
+        if wanted is not None:
+            break
+    raise projects._name_taken(name)
+
+
+def _names(name: str) -> Iterator[str]:
+    yield name
+    for number in range(2, 1000):
+        ending = f" ({number})"
+        yield name[: 80 - len(ending)].rstrip() + ending
+
+
+def _object(text: str) -> dict[str, Any]:
+    found = json_object(text)
+    if found is None:
+        raise _broken("what should be a JSON object is none")
+    return found
+
+
+def _moment(text: str | None) -> str | None:
+    if text is None:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise _broken(f"{text[:40]!r} is no time") from error
+    return text if found.tzinfo else now()
+
+
+def _decision(text: str | None) -> str:
+    """Correction and status before or after an edit, which an undo writes back."""
+    found = _object(text or "")
+    correction, status = found.get("correction"), found.get("status")
+    is_score = isinstance(correction, int | float) and not isinstance(correction, bool)
+    if status not in STATUSES or not (correction is None or (is_score and 0 <= correction <= 1)):
+        raise _broken("an edit of a silver pair has an impossible score or status")
+    return json.dumps({"correction": correction, "status": status})
+
+
+def _broken(why: str) -> WorkbenchError:
+    return WorkbenchError(
+        f"The archive's database is not whole: {why}. Nothing was imported; export the project again."
+    )

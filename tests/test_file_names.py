@@ -1,0 +1,34 @@
+"""File names that say which split they are, and file names that only look so."""
+
+import pytest
+
+from augsbert_core.importing.file_names import split_in_name
+
+
+@pytest.mark.parametrize(
+    ("name", "split"),
+    [
+        ("sts-train.tsv", "train"),
+        ("sts-dev.tsv", "dev"),
+        ("validation.csv.gz", "dev"),
+        ("val.csv", "dev"),
+        ("devset1.txt", "dev"),
+        ("my_test.txt", "test"),
+        ("stsTest.csv", "test"),
+        ("SICK_annotated_test.txt", "test"),
+        ("held_out.csv", "test"),
+        ("v1.0-train.jsonl", "train"),
+        ("train_and_test.csv", None),
+        ("train/pairs.csv", None),
+        ("pairs.csv", None),
+        ("latest.csv", None),
+        ("contest.csv", None),
+        ("retrieval.csv", None),
+        ("interval.csv", None),
+        ("devices.csv", None),
+        ("constraints.csv", None),
+        ("", None),
+    ],
+)
+def test_splits_are_read_off_file_names(name: str, split: str | None) -> None:
+    assert split_in_name(name) == split
