@@ -1,6 +1,6 @@
 """A file of 400,000 question pairs imported whole, against pandas.read_csv + to_sql of the same file.
 
-    python benchmarks/importing.py [--rows 400000] [--rounds 2] [--json]
+    python benchmarks/importing.py [--rows 400000] [--rounds 3] [--json]
 
 The file is made up, of Quora's size and shape (all cells quoted, questions that come up in several pairs). Both sides
 write an SQLite file in the same folder; pandas goes before and after each import, and the median of its rounds counts.
@@ -31,7 +31,7 @@ GOAL_RATIO, GOAL_MB = 6.0, 1500
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=400_000)
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--import-child", nargs=2, type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--session-child", type=Path, help=argparse.SUPPRESS)

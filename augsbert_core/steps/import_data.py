@@ -7,6 +7,7 @@ from typing import Any
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.importing.leaks import Leak
 from augsbert_core.importing.overview import describe_rows
+from augsbert_core.importing.reading import without_cycles
 from augsbert_core.importing.repeats import Repeats
 from augsbert_core.importing.rows import Rejected
 from augsbert_core.importing.texts import number_sentences
@@ -113,16 +114,17 @@ def import_files(
     WorkbenchError: see `plan_files`; also when the score range was not declared, a file is in the project already,
     or its scores do not fit those of the project. Stopped: nothing was written.
     """
-    plans: list[FilePlan] = []
-    for number, source in enumerate(sources):
+    with without_cycles():
+        plans: list[FilePlan] = []
+        for number, source in enumerate(sources):
+            stop_if(should_stop)
+            report(0.35 * number / len(sources), f"Reading {source.name}")
+            plans.append(read_source(source))
         stop_if(should_stop)
-        report(0.35 * number / len(sources), f"Reading {source.name}")
-        plans.append(read_source(source))
-    stop_if(should_stop)
-    report(0.35, "Looking for repeats and leaks")
-    plan = join_plans(plans)
-    report(0.45, f"Writing {plan.n_kept:,} rows")
-    return import_plan(workspace, project_id, plan, stretch(report, 0.45, 1.0), should_stop)
+        report(0.35, "Looking for repeats and leaks")
+        plan = join_plans(plans)
+        report(0.45, f"Writing {plan.n_kept:,} rows")
+        return import_plan(workspace, project_id, plan, stretch(report, 0.45, 1.0), should_stop)
 
 
 def import_plan(

@@ -3,6 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -174,8 +175,10 @@ def read_source(source: SourceFile) -> FilePlan:
     options = source.options
     if options.kind not in KINDS:
         raise WorkbenchError(f"{options.kind!r} is none of {', '.join(KINDS)}.")
-    table = read_table(source.data, source.name, options)
-    return plan_table(table, source.name, hashlib.sha256(source.data).hexdigest(), options)
+    with ThreadPoolExecutor(1) as pool:
+        digest = pool.submit(hashlib.sha256, source.data)
+        table = read_table(source.data, source.name, options)
+    return plan_table(table, source.name, digest.result().hexdigest(), options)
 
 
 def plan_table(table: Table, name: str, content_hash: str, options: ImportOptions) -> FilePlan:

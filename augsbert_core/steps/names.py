@@ -10,6 +10,7 @@ from augsbert_core.options import (
     DrawOptions,
     EvaluateOptions,
     GateOptions,
+    ImportFilesOptions,
     KeepOptions,
     LabelOptions,
     NegativesOptions,
@@ -35,6 +36,8 @@ def describe(step: str, options: Any) -> str:
             seeds = f", best of {options.seeds} seeds" if options.seeds > 1 else ""
             model = f"Bi-encoder from {model_label(options.base)}{layers}"
             return f"{model}: {data_label(options)}{steps}{seeds}"
+        case ImportFilesOptions():
+            return "Import of " + ", ".join(file.name for file in options.files)
         case SeedStudyOptions():
             return f"Study of {options.seeds} seeds of a {options.model}"
         case SampleOptions():

@@ -425,7 +425,7 @@ ALTER TABLE new_sentence RENAME TO sentence;
 
 CREATE UNIQUE INDEX sentence_by_key ON sentence (project_id, key);
 
-CREATE INDEX sentence_by_import ON sentence (unlabelled_run_id);
+CREATE INDEX sentence_by_import ON sentence (unlabelled_run_id) WHERE unlabelled_run_id IS NOT NULL;
 
 CREATE TABLE new_gold_pair (
     id INTEGER PRIMARY KEY,
