@@ -17,17 +17,17 @@ from augsbert_core.ui.widgets import as_text
 
 WAYS = {"column": "By column", "whole": "By file", "dealt": "Deal out"}
 DEALT_BY = {
-    "auto": "Find out",
-    "components": "Linked sentences stay together",
+    "auto": "Linked sentences together where possible",
+    "components": "Linked sentences always together",
     "pairs": "By pair",
     "stratified": "By pair, scores alike in each",
     "groups": "Whole groups",
 }
 DEALT_HELP = (
-    "**Linked sentences stay together**: no sentence is in two splits, as the paper did for Quora; two pairs are "
+    "**Linked sentences always together**: no sentence is in two splits, as the paper did for Quora; two pairs are "
     "linked when they share a sentence. **By pair**: repeats of a pair stay together, but sentences may be in two "
     "splits. **Scores alike in each**: low and high scores in the same shares everywhere. **Whole groups**: test "
-    "topics are then new to the models. **Find out** keeps linked sentences together where the shares allow it."
+    "topics are then new to the models. **Where possible** keeps linked sentences together when the shares can then be met, else repeats alone."
 )
 REPEATS = {
     "keep": "Keep every row",
@@ -117,21 +117,19 @@ def _deal(options: ImportOptions, groups: Counter[str], prefix: str) -> ImportOp
         help=DEALT_HELP,
         persist_state="session",
     )
-    with st.container(horizontal=True):
-        shares = [
-            st.number_input(
-                f"{split.capitalize()} %",
-                0.0,
-                100.0,
-                preset,
-                5.0,
-                format="%g",
-                key=f"{prefix}-share-{split}",
-                width=105,
-                persist_state="session",
-            )
-            for split, preset in zip(SPLITS, options.ratios, strict=True)
-        ]
+    shares = [
+        cell.number_input(
+            f"{split.capitalize()} %",
+            0.0,
+            100.0,
+            preset,
+            5.0,
+            format="%g",
+            key=f"{prefix}-share-{split}",
+            persist_state="session",
+        )
+        for cell, split, preset in zip(st.columns(len(SPLITS)), SPLITS, options.ratios, strict=True)
+    ]
     fixed = _group_editor(groups, prefix) if way == "groups" else ()
     return replace(
         options,
