@@ -8,6 +8,7 @@ import pytest
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import ImportOptions
 from augsbert_core.steps.import_data import import_file, plan_import
+from augsbert_core.steps.import_plan import SourceFile, join_plans, read_source
 from augsbert_core.steps.sample_project import open_sample_project
 from augsbert_core.storage import candidates, gold, projects, sentences
 from augsbert_core.storage.database import Workspace, reading
@@ -184,3 +185,20 @@ def test_the_sts_benchmark_comes_in_whole(
     assert (report.rows_read, report.pairs_kept, len(report.rejected)) == (rows, rows, 0)
     if split == "train":
         assert (report.repeats.n_rows_repeated, report.repeats.n_conflicting) == (57, 13)
+
+
+def test_a_second_import_is_held_against_the_splits_that_are_there(
+    workspace: Workspace, project: Project
+) -> None:
+    text = "sentence1,sentence2,score\nThe train is late.,new,1\nfresh,other,2\n"
+    told = {"score_range": (0.0, 5.0), "split": "train"}
+    held = gold.split_keys(workspace, project.id)
+    assert "The train is late." in held["test"]
+    plan = join_plans([read_source(SourceFile("b.csv", text.encode(), ImportOptions(**told)))], held)
+    assert [(leak.earlier, leak.later, leak.rows_by_sentence) for leak in plan.held_leaks] == [
+        ("train", "test", 1)
+    ]
+    report = import_file(
+        workspace, project.id, text.encode(), "b.csv", ImportOptions(**told, leaks="sentences")
+    )
+    assert (report.pairs_kept, report.leaked) == (1, 1)

@@ -142,3 +142,24 @@ def test_leaks_with_what_is_there_are_those_that_a_comparison_finds(rows, held):
             n_rows = sum(bool(keys) for keys in shared)
             wanted.append(Leak(earlier, later, 0, len(set().union(*shared)), 0, n_rows))
     assert leaks_with(rows, held) == wanted
+
+
+def test_sentences_held_already_keep_rows_of_earlier_splits_out():
+    rows = PairRows.of(
+        [
+            GoldRow(1, "a", "b", 1, 1, "train"),
+            GoldRow(2, "c", "d", 1, 1, "train"),
+            GoldRow(3, "e", "f", 1, 1, "dev"),
+            GoldRow(4, "g", "h", 1, 1, "test"),
+        ]
+    )
+    held = {"dev": {"a"}, "test": {"e"}, "train": {"g"}}
+    kept, gone = drop_leaks(rows, "sentences", held)
+    assert ([row.line for row in kept], gone) == ([2, 4], 2)
+    assert drop_leaks(rows, "pairs", held)[1] == 0
+    assert drop_leaks(rows, "keep", held)[1] == 0
+    assert [(leak.earlier, leak.later, leak.sentences) for leak in leaks_with(rows, held)] == [
+        ("train", "dev", 1),
+        ("train", "test", 1),
+        ("dev", "test", 1),
+    ]

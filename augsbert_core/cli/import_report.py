@@ -203,6 +203,7 @@ def lines_for_people(
     lines += [note for note in (done.notes if done else ()) if note not in known]
     lines += _repeat_lines(plan)
     lines += [leak_line(leak) for leak in plan.leaks]
+    lines += [held_leak_line(leak) for leak in plan.held_leaks]
     lines += _reject_lines(plan)
     if plan.rejected and hint:
         lines.append("  --rejects FILE writes them all; with --dry-run, before anything comes in.")
@@ -259,6 +260,15 @@ def _repeat_lines(plan: "ImportPlan") -> list[str]:
 
 def _count(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
+
+
+def held_leak_line(leak: "Leak") -> str:
+    """What new rows share with another split of the gold that is there already."""
+    rows = _count(leak.rows_by_sentence, "new row has", "new rows have")
+    return (
+        f"{rows} a sentence that the project's gold has in the other of {leak.earlier} and {leak.later} "
+        f"(--leaks sentences leaves those of {leak.earlier} out)."
+    )
 
 
 def leak_line(leak: "Leak") -> str:

@@ -1,7 +1,7 @@
 """The files that an import names: from disk, from an archive, a dataset folder, the hub, or standard input."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
@@ -123,9 +123,17 @@ def _part(files: list[NamedData], name: str, sheet: str | None) -> list[NamedDat
 
 
 def plan_given(
-    given: Given, options: ImportOptions, report: Report, *, by_name: bool
+    given: Given,
+    options: ImportOptions,
+    report: Report,
+    held: Mapping[str, Set[str]],
+    *,
+    by_name: bool,
 ) -> ImportPlan:
-    """What the files would bring in together. by_name: file names may say which split a file is."""
+    """What the files would bring in together. by_name: file names may say which split a file is.
+
+    held: split → `sentence_key`s of the gold that is there already.
+    """
     options = replace(options, sheet=given.sheet)
     plans = []
     for number, (name, data) in enumerate(given.files):
@@ -134,7 +142,7 @@ def plan_given(
     report(0.75, "Looking for repeats and leaks")
     if by_name and options.kind == "pairs" and len(plans) > 1:
         plans = split_by_name(plans)
-    plan = join_plans(plans)
+    plan = join_plans(plans, held)
     return replace(plan, joint_notes=[*given.told, *plan.joint_notes])
 
 

@@ -263,15 +263,18 @@ def _carry_out(
 ) -> tuple["ImportPlan", "ImportReport | None"]:
     """Plan the files and, unless this is a dry run, write them; a project made for files that are no good goes again."""
     from augsbert_core.cli.import_sources import open_files, plan_given
+    from augsbert_core.importing.reading import without_cycles
     from augsbert_core.progress import stretch
     from augsbert_core.steps.import_data import refuse_known_files
+    from augsbert_core.storage.gold import split_keys
 
     workspace, existing = _find(context, project, dry_run=dry_run)
     options = _with_range(workspace, existing, options)
     title = f"Import {files[0]}" + (f" and {len(files) - 1} more" if len(files) > 1 else "")
-    with progress(title, quiet=quiet) as told:
+    held = split_keys(workspace, existing.id) if workspace and existing else {}
+    with progress(title, quiet=quiet) as told, without_cycles():
         given = open_files(files, options.sheet)
-        plan = plan_given(given, options, stretch(told, 0.0, PLANNED), by_name=by_name)
+        plan = plan_given(given, options, stretch(told, 0.0, PLANNED), held, by_name=by_name)
         if workspace and project and not dry_run:
             done = _write(workspace, project, existing, plan, stretch(told, PLANNED, 1.0))
             return plan, done

@@ -61,10 +61,7 @@ def leaks_with(rows: PairRows, held: Mapping[str, Set[str]]) -> list[Leak]:
     splits, that have one. Which pairs are there is not known: pairs and rows_by_pair are 0.
     """
     known = rows.numbered
-    there = [
-        np.fromiter(map(held.get(split, frozenset()).__contains__, known.keys), dtype=bool)
-        for split in SPLITS
-    ]
+    there = _held_sentences(rows, held)
     found = []
     for earlier, later in combinations(range(len(SPLITS)), 2):
         sentences = np.zeros(len(known.keys), dtype=bool)
@@ -80,11 +77,25 @@ def leaks_with(rows: PairRows, held: Mapping[str, Set[str]]) -> list[Leak]:
     return found
 
 
-def drop_leaks(rows: PairRows, policy: str) -> tuple[PairRows, int]:
+def _held_sentences(rows: PairRows, held: Mapping[str, Set[str]]) -> list[np.ndarray]:
+    """For each of SPLITS which of the rows' sentences it holds already."""
+    keys = rows.numbered.keys
+    return [
+        np.fromiter(
+            map(held.get(split, frozenset()).__contains__, keys), dtype=bool, count=len(keys)
+        )
+        for split in SPLITS
+    ]
+
+
+def drop_leaks(
+    rows: PairRows, policy: str, held: Mapping[str, Set[str]] | None = None
+) -> tuple[PairRows, int]:
     """The rows without those of train (and dev) that share a pair or a sentence with a later split; how many went.
 
-    policy: "keep" leaves all, "pairs", or "sentences". Test is never touched, and what went from dev no longer
-    holds rows of train out.
+    policy: "keep" leaves all, "pairs", or "sentences". held: what is there already, as for `leaks_with`; its
+    sentences of later splits hold rows out as well, its pairs are not known. Test is never touched, and what went
+    from dev no longer holds rows of train out.
     """
     if policy not in LEAKS:
         raise WorkbenchError(f"Leak policy {policy!r} is none of {', '.join(LEAKS)}.")
@@ -92,12 +103,15 @@ def drop_leaks(rows: PairRows, policy: str) -> tuple[PairRows, int]:
         return rows, 0
     units = rows.pairs[np.newaxis] if policy == "pairs" else rows.numbered.places
     held_out = np.zeros(2 * len(rows), dtype=bool)
+    there = _held_sentences(rows, held) if held and policy == "sentences" else []
     stays = np.ones(len(rows), dtype=bool)
     for split in reversed(range(len(SPLITS))):
         mine = np.flatnonzero(rows.splits == split)
         leaks = held_out[units[:, mine]].any(axis=0)
         stays[mine[leaks]] = False
         held_out[units[:, mine[~leaks]]] = True
+        if there:
+            held_out[np.flatnonzero(there[split])] = True
     if stays.all():
         return rows, 0
     return rows.take(np.flatnonzero(stays)), int((~stays).sum())

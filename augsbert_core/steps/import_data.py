@@ -122,7 +122,7 @@ def import_files(
             plans.append(read_source(source))
         stop_if(should_stop)
         report(0.35, "Looking for repeats and leaks")
-        plan = join_plans(plans)
+        plan = join_plans(plans, gold.split_keys(workspace, project_id))
         report(0.45, f"Writing {plan.n_kept:,} rows")
         return import_plan(workspace, project_id, plan, stretch(report, 0.45, 1.0), should_stop)
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
@@ -16,7 +16,7 @@ from augsbert_core.importing.columns import (
     find_column,
     guess_columns,
 )
-from augsbert_core.importing.leaks import Leak, drop_leaks, find_leaks
+from augsbert_core.importing.leaks import Leak, drop_leaks, find_leaks, leaks_with
 from augsbert_core.importing.pair_rows import PairRows, join_rows
 from augsbert_core.importing.presets import Preset, recognise
 from augsbert_core.importing.reading import read_table
@@ -94,7 +94,7 @@ class ImportPlan:
     score_range: as declared, or None; then `rows` were read with `guessed_range`, for the preview only. rows: the
     gold rows of all files with their splits. collapsed: rows merged or dropped as repeats; left_out: rows not
     chosen by a subsample; leaked: rows left out because a later split holds their pair or sentence. leaks: what
-    splits still share.
+    splits still share; held_leaks: what they share with other splits of the gold that is there already.
     """
 
     kind: str
@@ -108,6 +108,7 @@ class ImportPlan:
     left_out: int = 0
     leaked: int = 0
     leaks: list[Leak] = field(default_factory=list)
+    held_leaks: list[Leak] = field(default_factory=list)
     joint_notes: list[str] = field(default_factory=list)
 
     @property
@@ -274,8 +275,11 @@ def _read_pairs(plan: FilePlan) -> FilePlan:
     )
 
 
-def join_plans(files: Sequence[FilePlan]) -> ImportPlan:
-    """What files that were read would bring in together. WorkbenchError: they do not fit together."""
+def join_plans(files: Sequence[FilePlan], held: Mapping[str, Set[str]] | None = None) -> ImportPlan:
+    """What files that were read would bring in together. WorkbenchError: they do not fit together.
+
+    held: split → `sentence_key`s of the gold that is there already, to look for leaks.
+    """
     options = files[0].options
     if options.kind != "pairs":
         return ImportPlan(options.kind, list(files))
@@ -307,7 +311,7 @@ def join_plans(files: Sequence[FilePlan]) -> ImportPlan:
             "pairs: keep, first or drop."
         )
     split, split_notes = split_rows(kept, replace(options, split=""))
-    tight, leaked = drop_leaks(split, options.leaks)
+    tight, leaked = drop_leaks(split, options.leaks, held)
     return ImportPlan(
         kind=options.kind,
         files=list(files),
@@ -320,6 +324,7 @@ def join_plans(files: Sequence[FilePlan]) -> ImportPlan:
         left_out=len(joined) - len(chosen),
         leaked=leaked,
         leaks=find_leaks(tight),
+        held_leaks=leaks_with(tight, held) if held else [],
         joint_notes=[*notes, *split_notes, *_task_notes(options, task), *_leak_notes(leaked)],
     )
 

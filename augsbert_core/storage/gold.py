@@ -270,6 +270,23 @@ def gold_scores(
     return np.array([row[0] for row in rows], dtype=np.float64)
 
 
+def split_keys(workspace: Workspace, project_id: int) -> dict[str, set[str]]:
+    """The `sentence_key`s of the gold pairs of each split; splits without pairs are left out."""
+    found: dict[str, set[str]] = {}
+    with reading(workspace) as db:
+        for split, key in db.execute(SPLIT_KEYS_SQL, {"project": project_id}):
+            found.setdefault(split, set()).add(key)
+    return found
+
+
+SPLIT_KEYS_SQL = """
+SELECT split, key FROM (
+  SELECT split, sentence1_id AS id FROM gold_pair WHERE project_id = :project
+  UNION SELECT split, sentence2_id FROM gold_pair WHERE project_id = :project
+) JOIN sentence USING (id)
+"""
+
+
 def gold_pair_ids(workspace: Workspace, project_id: int) -> tuple[np.ndarray, np.ndarray]:
     """The sentence ids of all gold pairs, every split: what a sampler must never return."""
     with reading(workspace) as db:

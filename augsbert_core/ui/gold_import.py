@@ -7,6 +7,7 @@ import streamlit as st
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import ImportedFile, ImportFilesOptions, ImportOptions, to_json
 from augsbert_core.steps.import_data import SourceFile, import_files
+from augsbert_core.storage.gold import split_keys
 from augsbert_core.storage.projects import count_project
 from augsbert_core.storage.queue import list_jobs
 from augsbert_core.storage.records import Job, Project, Run
@@ -82,7 +83,8 @@ def import_panel(bench: Bench, project: Project, kind: str, place: str = "gold")
         if choices.options is None:
             return
         try:
-            plan = plan_of(sources, choices.options, large)
+            held = split_keys(bench.workspace, project.id) if has_gold and kind == "pairs" else {}
+            plan = plan_of(sources, choices.options, large, held)
         except WorkbenchError:
             if choices.options[0].leaks != "keep":
                 choose_leaks(choices.prefix)  # so that it can be taken back

@@ -1,7 +1,7 @@
 """Tables and plans of what is to be imported: read once per change, large files by their head alone."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -83,8 +83,15 @@ def guess_of(table: Table, kind: str) -> Guess:
         return Guess(None, None)
 
 
-def plan_of(sources: Sequence[Source], options: Sequence[ImportOptions], large: bool) -> ImportPlan:
+def plan_of(
+    sources: Sequence[Source],
+    options: Sequence[ImportOptions],
+    large: bool,
+    held: Mapping[str, Set[str]],
+) -> ImportPlan:
     """What the sources would bring in under these options, each under its own.
+
+    held: split → `sentence_key`s of the gold that is there already.
 
     WorkbenchError: a file, its columns or every row of it is unusable.
     """
@@ -93,12 +100,13 @@ def plan_of(sources: Sequence[Source], options: Sequence[ImportOptions], large: 
         f"{source.key} {to_json(told)}" for source, told in zip(sources, options, strict=True)
     )
     return once(
-        f"{key} {large}",
+        f"{key} {large} {[(split, len(keys)) for split, keys in held.items()]}",
         lambda: join_plans(
             [
                 _file_plan(source, told, large, files)
                 for source, told in zip(sources, options, strict=True)
-            ]
+            ],
+            held,
         ),
         files,
     )

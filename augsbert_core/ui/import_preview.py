@@ -156,8 +156,8 @@ def show_plan(plan: ImportPlan, *, prefix: str, head_only: bool) -> None:
         shares = " · ".join(f"{plan.splits.get(split, 0):,} {split}" for split in SPLITS)
         st.markdown(f":material/call_split: {shares}")
         show_repeats(plan)
-        if plan.leaks or plan.leaked or plan.files[0].options.leaks != "keep":
-            with show_leaks(plan.leaks):
+        if plan.leaks or plan.held_leaks or plan.leaked or plan.files[0].options.leaks != "keep":
+            with show_leaks(plan.leaks, plan.held_leaks):
                 choose_leaks(prefix)
     if plan.notes:
         with st.expander(
@@ -197,30 +197,37 @@ def repeats_words(repeats: Mapping[str, int]) -> str:
     return f"{'; '.join(told)}." if told else ""
 
 
-def leak_frame(leaks: Sequence[Leak]) -> pd.DataFrame:
-    """What each two splits share, and how many rows the two remedies would cost."""
+def leak_frame(leaks: Sequence[Leak], held: Sequence[Leak] = ()) -> pd.DataFrame:
+    """What each two splits share, and how many rows the two remedies would cost.
+
+    held: what they share with the gold that is there already, where pairs are not looked for.
+    """
+    found = [(leak, True) for leak in leaks] + [(leak, False) for leak in held]
     return pd.DataFrame(
         {
-            "Splits": [f"{leak.earlier} and {leak.later}" for leak in leaks],
-            "Pairs in both": [leak.pairs for leak in leaks],
-            "Sentences in both": [leak.sentences for leak in leaks],
-            "Rows with such a pair": [leak.rows_by_pair for leak in leaks],
-            "Rows with such a sentence": [leak.rows_by_sentence for leak in leaks],
+            "Splits": [
+                f"{leak.earlier} and {leak.later}{'' if new else ', with gold already here'}"
+                for leak, new in found
+            ],
+            "Pairs in both": [leak.pairs if new else None for leak, new in found],
+            "Sentences in both": [leak.sentences for leak, _ in found],
+            "Rows with such a pair": [leak.rows_by_pair if new else None for leak, new in found],
+            "Rows with such a sentence": [leak.rows_by_sentence for leak, _ in found],
         }
     )
 
 
-def show_leaks(leaks: Sequence[Leak]) -> Any:
+def show_leaks(leaks: Sequence[Leak], held: Sequence[Leak] = ()) -> Any:
     """The leak report; returns its box, where a remedy may be offered."""
     box = st.container(border=True, gap="small")
     with box:
-        if not leaks:
+        if not leaks and not held:
             st.markdown(
                 ":green[:material/check_circle:] **Leak report**: the splits share nothing that was to be left out."
             )
             return box
         st.markdown(":orange[:material/water_drop:] **Leak report**: what splits have in common")
-        st.dataframe(leak_frame(leaks), hide_index=True, height="content")
+        st.dataframe(leak_frame(leaks, held), hide_index=True, height="content")
         st.caption(
             "The last two columns say how many rows of the earlier split would go if no pair, or no sentence, were "
             "shared."
