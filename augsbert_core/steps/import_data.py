@@ -146,12 +146,7 @@ def refuse_known_files(workspace: Workspace, project_id: int, plan: ImportPlan) 
     """WorkbenchError: a file is in the project already, or is there twice among those to be imported."""
     seen: set[str] = set()
     for file in plan.files:
-        earlier = runs.find_import(workspace, project_id, file.content_hash)
-        if earlier is not None:
-            raise WorkbenchError(
-                f"This file is in the project already (imported as {earlier.name!r}, {earlier.created_at[:10]}). "
-                "Remove that import on the Gold page to import it in another way."
-            )
+        runs.refuse_known_file(workspace, project_id, file.content_hash)
         if file.content_hash in seen:
             raise WorkbenchError(
                 f"{file.name} has the same content as another of these files. Choose it once."
@@ -201,9 +196,9 @@ def _write(
         }
         for file, n_kept, counter in zip(plan.files, kept, counts, strict=True)
     ]
-    run_ids, kept, notes = WRITERS[plan.kind](
-        workspace, project_id, plan, records, metrics, kept, report, should_stop
-    )
+    told = _Writing(plan, records, metrics, kept, report, should_stop)
+    write = _write_gold if plan.kind == "pairs" else _write_others
+    run_ids, kept, notes = write(workspace, project_id, told)
     return ImportReport(
         files=[
             FileReport(
@@ -239,53 +234,51 @@ Written = tuple[list[int], list[int], list[str]]
 """The run of each file, how many rows of each were kept, and what there is to say about the rest."""
 
 
-def _write_gold(
-    workspace: Workspace,
-    project_id: int,
-    plan: ImportPlan,
-    records: list[runs.ImportRecord],
-    metrics: list[dict[str, Any]],
-    kept: list[int],
-    report: Report,
-    should_stop: ShouldStop,
-) -> Written:
+@dataclass(frozen=True)
+class _Writing:
+    """What is to be written. records, metrics, kept: of each file."""
+
+    plan: ImportPlan
+    records: list[runs.ImportRecord]
+    metrics: list[dict[str, Any]]
+    kept: list[int]
+    report: Report
+    should_stop: ShouldStop
+
+
+def _write_gold(workspace: Workspace, project_id: int, told: _Writing) -> Written:
+    plan = told.plan
     if plan.score_range is None:
         offer = f" They look like {plan.guessed_range}." if plan.guessed_range else ""
         raise WorkbenchError(
-            f"Say from where to where the scores of {records[0].name} can run.{offer} "
+            f"Say from where to where the scores of {told.records[0].name} can run.{offer} "
             f"(Command line: --score-range {plan.guessed_range or 'LO:HI'})"
         )
     run_ids = gold.add_gold_rows(
         workspace,
         project_id,
         plan.rows,
-        records=records,
-        metrics=metrics,
+        records=told.records,
+        metrics=told.metrics,
         task=plan.task,
         score_range=plan.score_range,
-        report=report,
-        should_stop=should_stop,
+        report=told.report,
+        should_stop=told.should_stop,
     )
-    return run_ids, kept, []
+    return run_ids, told.kept, []
 
 
-def _write_others(
-    workspace: Workspace,
-    project_id: int,
-    plan: ImportPlan,
-    records: list[runs.ImportRecord],
-    metrics: list[dict[str, Any]],
-    kept: list[int],
-    report: Report,
-    should_stop: ShouldStop,
-) -> Written:
+def _write_others(workspace: Workspace, project_id: int, told: _Writing) -> Written:
     """Rows of sentences, file by file, in one transaction."""
+    files = told.plan.files
     run_ids, numbers, notes = [], [], []
     with writing(workspace) as db:
-        for done, (file, record, told) in enumerate(zip(plan.files, records, metrics, strict=True)):
-            stop_if(should_stop)
-            report(done / len(plan.files), f"Writing {file.name}")
-            run_id, n_kept, said = ADDERS[plan.kind](db, project_id, file, record, told)
+        for done, (file, record, metrics) in enumerate(
+            zip(files, told.records, told.metrics, strict=True)
+        ):
+            stop_if(told.should_stop)
+            told.report(done / len(files), f"Writing {file.name}")
+            run_id, n_kept, said = ADDERS[told.plan.kind](db, project_id, file, record, metrics)
             run_ids.append(run_id)
             numbers.append(n_kept)
             notes += said
@@ -334,10 +327,6 @@ ADDERS: dict[str, Callable[..., tuple[int, int, list[str]]]] = {
     "unlabelled-pairs": _add_pairs,
     "nli": _add_nli,
     "triplets": _add_triplets,
-}
-WRITERS: dict[str, Callable[..., Written]] = {
-    "pairs": _write_gold,
-    **dict.fromkeys(ADDERS, _write_others),
 }
 
 

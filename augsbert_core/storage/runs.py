@@ -28,6 +28,7 @@ __all__ = [
     "list_evaluations",
     "list_runs",
     "read_metrics",
+    "refuse_known_file",
     "runs_with_model",
     "update_run",
 ]
@@ -54,7 +55,11 @@ def insert_run(db: Database, project_id: int, step: str, name: str, options: str
 def insert_finished_run(
     db: Database, project_id: int, record: "ImportRecord", metrics: Mapping[str, Any]
 ) -> int:
-    """The run of an import, done at the moment its rows are written; returns its id."""
+    """The run of an import, done at the moment its rows are written; returns its id.
+
+    WorkbenchError: a file with the same bytes is in the project already.
+    """
+    refuse_known_file(db, project_id, record.content_hash)
     run_id = insert_run(db, project_id, "import", record.name, record.options, record.seed)
     db.execute(
         "UPDATE run SET state = 'done', finished_at = ?, data_hash = ?, metrics = ? WHERE id = ?",
@@ -78,11 +83,27 @@ class ImportRecord:
 def find_import(workspace: Workspace, project_id: int, content_hash: str) -> Run | None:
     """The import of a file with the same bytes into this project, if there was one."""
     with reading(workspace) as db:
-        row = db.execute(
-            "SELECT * FROM run WHERE project_id = ? AND step = 'import' AND data_hash = ?",
-            [project_id, content_hash],
-        ).fetchone()
+        row = db.execute(FIND_IMPORT_SQL, [project_id, content_hash]).fetchone()
     return record_of(Run, row) if row else None
+
+
+FIND_IMPORT_SQL = (
+    "SELECT * FROM run WHERE project_id = ? AND step = 'import' AND data_hash = ? LIMIT 1"
+)
+
+
+def refuse_known_file(store: Workspace | Database, project_id: int, content_hash: str) -> None:
+    """WorkbenchError: a file with the same bytes is in the project already."""
+    if isinstance(store, Database):
+        row = store.execute(FIND_IMPORT_SQL, [project_id, content_hash]).fetchone()
+        earlier = record_of(Run, row) if row else None
+    else:
+        earlier = find_import(store, project_id, content_hash)
+    if earlier is not None:
+        raise WorkbenchError(
+            f"This file is in the project already (imported as {earlier.name!r}, {earlier.created_at[:10]}). "
+            "Remove that import on the Gold page to import it in another way."
+        )
 
 
 def get_run(workspace: Workspace, run_id: int) -> Run:
