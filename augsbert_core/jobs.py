@@ -102,6 +102,8 @@ def cancel(workspace: Workspace, job_id: int) -> None:
         )
     elif job.state in queue.ACTIVE:
         _asked.setdefault((workspace.home, job.id, job.attempt), time.monotonic())
+        if job.state == "running":
+            worker.stop_file(workspace, job_id).touch()
         queue.ask_to_cancel(workspace, job_id)
     tend(workspace)
 
@@ -278,6 +280,7 @@ def _remove_files(workspace: Workspace, run_ids: list[int], job_ids: list[int]) 
         shutil.rmtree(workspace.run_folder(run_id), ignore_errors=True)
     for job_id in job_ids:
         (workspace.logs / f"job-{job_id}.log").unlink(missing_ok=True)
+        worker.stop_file(workspace, job_id).unlink(missing_ok=True)
 
 
 def _is_mine(workspace: Workspace, job_id: int) -> bool:

@@ -38,6 +38,10 @@ def pair_codes(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return (low << 31) | high
 
 
+MIN_SPAN, MAX_SPAN = 1e-6, 1e12
+"""What a scale can span: no narrower or wider one keeps its scores apart in [0, 1]."""
+
+
 @dataclass(frozen=True)
 class ScoreRange:
     """The declared scale of raw scores, e.g. 0 to 5 for STS; never the observed extremes."""
@@ -46,7 +50,10 @@ class ScoreRange:
     high: float
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
+        span = self.high - self.low
+        if not (
+            math.isfinite(self.low) and math.isfinite(self.high) and MIN_SPAN <= span < MAX_SPAN
+        ):
             raise WorkbenchError(
                 f"Score range {self.low:g}:{self.high:g} is not a range. "
                 "Give the lowest and the highest possible score, for example 0:5."

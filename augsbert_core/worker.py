@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import metadata
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -37,6 +38,15 @@ OUT_OF_MEMORY = (
 )
 
 
+LOOK_SECONDS = 0.2
+"""How often a step's question whether to stop looks for the file that says so."""
+
+
+def stop_file(workspace: Workspace, job_id: int) -> Path:
+    """A file that asks a job to stop: it reaches a worker that is writing, when nobody else can write."""
+    return workspace.logs / f"job-{job_id}.stop"
+
+
 class Pulse:
     """The line between a running step and its job row.
 
@@ -46,12 +56,17 @@ class Pulse:
 
     def __init__(self, workspace: Workspace, job: Job, listener: Report = silent) -> None:
         self.interrupted = False
+        self.wanted = False
+        """Whether the file that asks to stop was seen."""
         self._workspace, self._job, self._listener = workspace, job, listener
         self._stop = False
         self._lock = threading.Lock()
         self._progress: tuple[float, str] | None = None
         self._curves = Curves(workspace, job.run_id)
         self._ended = threading.Event()
+        self._stop_file = stop_file(workspace, job.id)
+        self._stop_file.unlink(missing_ok=True)  # of an earlier attempt
+        self._looked = 0.0
         self._thread = threading.Thread(target=self._beat_on, name="pulse", daemon=True)
 
     def __enter__(self) -> "Pulse":
@@ -62,6 +77,8 @@ class Pulse:
         self._ended.set()
         self._thread.join()
         self._write()
+        self.wanted = self.wanted or self._stop_file.exists()
+        self._stop_file.unlink(missing_ok=True)
 
     def report(
         self,
@@ -77,7 +94,10 @@ class Pulse:
         self._listener(fraction, message, metrics, step)
 
     def should_stop(self) -> bool:
-        """The step's `ShouldStop`: a flag in memory."""
+        """The step's `ShouldStop`: a flag in memory, and now and then a look at a file."""
+        if not self._stop and time.monotonic() - self._looked > LOOK_SECONDS:
+            self._looked = time.monotonic()
+            self._stop = self.wanted = self._stop_file.exists()
         return self._stop
 
     def stop(self, *, interrupted: bool = False) -> None:
@@ -121,7 +141,7 @@ def carry_out(
             result = plain(_call_step(workspace, job, pulse))
         runs.update_run(workspace, job.run_id, metrics=result)
     except BaseException as error:
-        _close_after(workspace, job, error, interrupted=pulse.interrupted)
+        _close_after(workspace, job, error, interrupted=pulse.interrupted and not pulse.wanted)
         raise
     queue.finish_job(workspace, job.id, "done", message="Done")
     return result

@@ -98,10 +98,17 @@ def main(arguments: list[str] | None = None) -> None:
         fail(str(error))
         sys.exit(USER_ERROR)
     except UnicodeEncodeError as error:
-        fail(f"{error.object!r} is not valid text. Write it in UTF-8.")
+        fail(
+            f"{ascii(error.object)} holds characters that no text can have. Name or write it in UTF-8."
+        )
         sys.exit(USER_ERROR)
     except sqlite3.DatabaseError as error:
-        fail(f"The workspace's database cannot be used ({error}). Go back to a backup of it.")
+        cure = (
+            "Make room on the disk, then try again; nothing was lost."
+            if "full" in str(error)
+            else "Try again; if it stays so, go back to a backup of it."
+        )
+        fail(f"The workspace's database cannot be used ({error}). {cure}")
         sys.exit(USER_ERROR)
     except (Stopped, KeyboardInterrupt) as stopped:
         fail(str(stopped) or "Cancelled.")

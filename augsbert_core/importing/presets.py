@@ -339,7 +339,7 @@ def _fits(table: Table, preset: Preset, kind: str) -> bool:
     # Pairs of SemEval without a score are left out as such, and say nothing about the format.
     cells = [row[columns.score] for row in whole if row[columns.score].strip()]
     values = parse_scores(cells, dict(preset.labels) or known_labels(cells)).values
-    scale = preset.score_range or ScoreRange(-1e300, 1e300)
+    scale = preset.score_range or ScoreRange(-1e11, 1e11)
     usable = ((values >= scale.low) & (values <= scale.high)).sum()
     return bool(cells) and bool(usable >= _MOST * len(cells))
 

@@ -24,6 +24,7 @@ from augsbert_core.steps.import_plan import (
     read_source,
 )
 from augsbert_core.storage import candidates, gold, nli, runs, sentences, triplets, uploads
+from augsbert_core.storage.batches import children
 from augsbert_core.storage.database import Database, Workspace, writing
 from augsbert_core.storage.records import Project
 
@@ -35,6 +36,10 @@ __all__ = [
     "import_plan",
     "plan_import",
 ]
+
+
+MOST_ROWS = 3_000_000
+"""Writing so many rows takes about half of the time that others wait for their turn to write."""
 
 
 @dataclass(frozen=True)
@@ -108,8 +113,11 @@ def import_files(
     sources: Sequence[SourceFile],
     report: Report = silent,
     should_stop: ShouldStop = never,
+    parent_run_id: int | None = None,
 ) -> ImportReport:
     """Plan and write files in one transaction: all of their usable rows come in, or none.
+
+    parent_run_id: the run of the background job that does it.
 
     WorkbenchError: see `plan_files`; also when the score range was not declared, a file is in the project already,
     or its scores do not fit those of the project. Stopped: nothing was written.
@@ -124,7 +132,8 @@ def import_files(
         report(0.35, "Looking for repeats and leaks")
         plan = join_plans(plans, gold.split_keys(workspace, project_id))
         report(0.45, f"Writing {plan.n_kept:,} rows")
-        return import_plan(workspace, project_id, plan, stretch(report, 0.45, 1.0), should_stop)
+        writing_rows = stretch(report, 0.45, 1.0)
+        return import_plan(workspace, project_id, plan, writing_rows, should_stop, parent_run_id)
 
 
 def import_plan(
@@ -133,11 +142,17 @@ def import_plan(
     plan: ImportPlan,
     report: Report = silent,
     should_stop: ShouldStop = never,
+    parent_run_id: int | None = None,
 ) -> ImportReport:
     """Write what was planned in one transaction; errors as for `import_files`."""
+    if plan.n_kept > MOST_ROWS:
+        raise WorkbenchError(
+            f"{plan.n_kept:,} rows are too many for one import: at most {MOST_ROWS:,} come in at once, because "
+            "nobody else can write meanwhile. Take a part of them (limit, subsample), or import parts of the file."
+        )
     refuse_known_files(workspace, project_id, plan)
     stop_if(should_stop)
-    done = _write(workspace, project_id, plan, report, should_stop)
+    done = _write(workspace, project_id, plan, report, should_stop, parent_run_id)
     report(1.0, "Imported")
     return done
 
@@ -160,11 +175,17 @@ def _write(
     plan: ImportPlan,
     report: Report,
     should_stop: ShouldStop,
+    parent_run_id: int | None,
 ) -> ImportReport:
     """Store what was planned."""
     records = [
         runs.ImportRecord(
-            file.name, to_json(file.options), file.options.seed, file.content_hash, file.rejected
+            file.name,
+            to_json(file.options),
+            file.options.seed,
+            file.content_hash,
+            file.rejected,
+            parent_run_id,
         )
         for file in plan.files
     ]
@@ -334,7 +355,20 @@ ADDERS: dict[str, Callable[..., tuple[int, int, list[str]]]] = {
 
 
 def import_in_background(context: StepContext, options: ImportFilesOptions) -> dict[str, Any]:
-    """The step of a background import: what `import_files` does, with files that were kept in the workspace."""
+    """The step of a background import: what `import_files` does, with files that were kept in the workspace.
+
+    Begun again after a crash that came just after the rows, it finds them there and is done.
+    """
+    paths = [file.path for file in options.files]
+    if done := children(context.workspace, context.run.id):
+        uploads.forget_uploads(context.workspace, paths, read_by=context.run.id)
+        return _summary(
+            [run.id for run in done],
+            *(
+                sum(run.metrics[key] for run in done)
+                for key in ("rows_read", "pairs_kept", "rejected")
+            ),
+        )
     sources = [
         SourceFile(
             file.name,
@@ -343,17 +377,25 @@ def import_in_background(context: StepContext, options: ImportFilesOptions) -> d
         )
         for file in options.files
     ]
-    done = import_files(
-        context.workspace, context.project.id, sources, context.report, context.should_stop
+    imported = import_files(
+        context.workspace,
+        context.project.id,
+        sources,
+        context.report,
+        context.should_stop,
+        parent_run_id=context.run.id,
     )
-    uploads.forget_uploads(
-        context.workspace, [file.path for file in options.files], read_by=context.run.id
-    )
+    uploads.forget_uploads(context.workspace, paths, read_by=context.run.id)
+    run_ids = [file.run_id for file in imported.files]
+    return _summary(run_ids, imported.rows_read, imported.pairs_kept, len(imported.rejected))
+
+
+def _summary(run_ids: list[int], rows_read: int, kept: int, rejected: int) -> dict[str, Any]:
     return {
-        "import_run_ids": [file.run_id for file in done.files],
-        "rows_read": done.rows_read,
-        "pairs_kept": done.pairs_kept,
-        "rejected": len(done.rejected),
+        "import_run_ids": run_ids,
+        "rows_read": rows_read,
+        "pairs_kept": kept,
+        "rejected": rejected,
     }
 
 

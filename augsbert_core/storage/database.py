@@ -18,7 +18,7 @@ import numpy as np
 from sqlite_utils import Database
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.storage.schema import migrate
+from augsbert_core.storage.schema import is_up_to_date, migrate
 
 __all__ = [
     "Database",
@@ -75,6 +75,10 @@ def open_workspace(home: Path | None = None) -> Workspace:
     try:
         for folder in (workspace.home, workspace.models, workspace.logs):
             folder.mkdir(parents=True, exist_ok=True)
+        if workspace.database.exists():
+            with reading(workspace) as db:  # it does not wait for somebody else's long import
+                if is_up_to_date(db):
+                    return workspace
         with writing(workspace) as db:
             migrate(db)
     except (OSError, sqlite3.DatabaseError) as error:

@@ -57,13 +57,17 @@ def insert_finished_run(
 ) -> int:
     """The run of an import, done at the moment its rows are written; returns its id.
 
-    WorkbenchError: a file with the same bytes is in the project already.
+    WorkbenchError: a file with the same bytes is in the project already, or the project is gone.
     """
+    if not db.execute(
+        "SELECT 1 FROM project WHERE id = ? AND NOT deleting", [project_id]
+    ).fetchone():
+        raise WorkbenchError(f"Project {project_id} does not exist (any more). Choose another one.")
     refuse_known_file(db, project_id, record.content_hash)
     run_id = insert_run(db, project_id, "import", record.name, record.options, record.seed)
     db.execute(
-        "UPDATE run SET state = 'done', finished_at = ?, data_hash = ?, metrics = ? WHERE id = ?",
-        [now(), record.content_hash, json.dumps(metrics), run_id],
+        "UPDATE run SET state = 'done', finished_at = ?, data_hash = ?, metrics = ?, parent_run_id = ? WHERE id = ?",
+        [now(), record.content_hash, json.dumps(metrics), record.parent_run_id, run_id],
     )
     add_rejects(db, run_id, record.rejected)
     return run_id
@@ -71,13 +75,17 @@ def insert_finished_run(
 
 @dataclass(frozen=True)
 class ImportRecord:
-    """What is kept of an import besides its rows. content_hash: of the file's bytes."""
+    """What is kept of an import besides its rows.
+
+    content_hash: of the file's bytes. parent_run_id: the run of the background job that imports it.
+    """
 
     name: str
     options: str
     seed: int
     content_hash: str
     rejected: Sequence[Rejected] = ()
+    parent_run_id: int | None = None
 
 
 def find_import(workspace: Workspace, project_id: int, content_hash: str) -> Run | None:

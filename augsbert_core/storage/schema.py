@@ -38,6 +38,16 @@ def data_doors(db: Database) -> None:
         db.execute(statement)
 
 
+def is_up_to_date(db: Database) -> bool:
+    """Whether every migration was applied, and no other; changes nothing."""
+    if not db["_sqlite_migrations"].exists():
+        return False
+    rows = db.execute(
+        "SELECT name FROM _sqlite_migrations WHERE migration_set = ?", [migrations.name]
+    )
+    return {name for (name,) in rows} == {migration.name for migration in migrations._migrations}
+
+
 def migrate(db: Database) -> None:
     """Apply what is pending, inside the caller's transaction; refuse a database from the future."""
     applied = {migration.name for migration in migrations.applied(db)}

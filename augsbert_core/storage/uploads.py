@@ -3,23 +3,63 @@
 import contextlib
 import hashlib
 import json
+import os
 import re
+import tempfile
 from collections.abc import Iterable, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.storage.database import Workspace, reading
 
 
+LONGEST_NAME = 120
+"""In bytes; file systems take up to 255, and one letter may be four."""
+
+
 def keep_upload(workspace: Workspace, name: str, data: bytes) -> Path:
-    """Write the file into the workspace and return its path; the same bytes are kept once."""
-    digest = hashlib.sha256(data).hexdigest()[:12]
-    folder = workspace.home / "uploads" / digest
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / (re.sub(r"[^\w.-]+", "_", Path(name).name).lstrip(".") or "upload")
-    if not path.exists():
-        path.write_bytes(data)
+    """Write the file into the workspace and return its path; the same bytes are kept once.
+
+    WorkbenchError: the disk is full, or the workspace cannot be written.
+    """
+    digest = _digest(data)
+    path = workspace.home / "uploads" / digest / _safe_name(name)
+    try:
+        if (
+            path.is_file()
+            and path.stat().st_size == len(data)
+            and _digest(path.read_bytes()) == digest
+        ):
+            return path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # Whole or not at all, and not in the way of another window that keeps the same file.
+        handle, temporary = tempfile.mkstemp(prefix=".", dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise WorkbenchError(
+            f"{name} cannot be kept in the workspace ({error.strerror}). Make room, then choose it again."
+        ) from error
     return path
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:12]
+
+
+def _safe_name(name: str) -> str:
+    """The name without what file systems dislike, and not too long; its ending stays."""
+    plain = re.sub(r"[^\w.-]+", "_", PurePath(name.replace("\\", "/")).name).lstrip(".") or "upload"
+    stem, dot, ending = plain.rpartition(".")
+    room = LONGEST_NAME - len((dot + ending).encode())
+    if not stem or room < 1:
+        return plain.encode()[:LONGEST_NAME].decode(errors="ignore")
+    return stem.encode()[:room].decode(errors="ignore") + dot + ending
 
 
 def require_upload(workspace: Workspace, path: str) -> Path:
@@ -31,8 +71,14 @@ def require_upload(workspace: Workspace, path: str) -> Path:
 
 
 def read_upload(workspace: Workspace, path: str) -> bytes:
-    """The content of an uploaded file."""
-    return require_upload(workspace, path).read_bytes()
+    """The content of an uploaded file. WorkbenchError: it is gone, or no longer what was uploaded."""
+    found = require_upload(workspace, path)
+    data = found.read_bytes()
+    if _digest(data) != found.parent.name:
+        raise WorkbenchError(
+            f"The uploaded file {found.name} is damaged: it is not what was uploaded. Upload it again."
+        )
+    return data
 
 
 def waiting_uploads(workspace: Workspace, run_ids: Sequence[int]) -> list[str]:
