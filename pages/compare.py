@@ -23,6 +23,7 @@ ui.page_header(
     "AugSBERT beats gold-only training **with as many steps** by more than the interval.",
 )
 project = ui.need_project(bench)
+ui.tell_missing_models(bench, project)
 counts = count_project(bench.workspace, project.id)
 with st.container(horizontal=True, vertical_alignment="bottom"):
     split = st.segmented_control(

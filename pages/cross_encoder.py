@@ -24,6 +24,7 @@ ui.page_header(
     "that scores new pairs, from which a fast bi-encoder then learns (paper §3.1).",
 )
 project = ui.need_project(bench)
+ui.tell_missing_models(bench, project)
 counts = count_project(bench.workspace, project.id)
 if not counts.train and not complete_sets(bench, project):
     ui.empty_state(

@@ -23,6 +23,7 @@ if bench.project is None:
     show_checklist(checklist(NOTHING), links=False)
     st.stop()
 
+ui.tell_missing_models(bench, bench.project)
 busy = [job for job in active_jobs(bench.workspace) if job.project_id == bench.project.id]
 st.subheader(f"The loop in {ui.as_text(bench.project.name)}", anchor=False)
 show_checklist(

@@ -19,6 +19,7 @@ ui.page_header(
     "once on gold alone, to know what silver adds.",
 )
 project = ui.need_project(bench)
+ui.tell_missing_models(bench, project)
 counts = count_project(bench.workspace, project.id)
 if not training_plan.has_data(bench, project, counts):
     ui.empty_state(

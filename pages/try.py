@@ -14,6 +14,7 @@ ui.page_header(
     "cross-encoder, side by side. Nothing is stored, and the models compute on the CPU of this machine.",
 )
 project = ui.need_project(bench)
+ui.tell_missing_models(bench, project)
 choices = try_it.choices(bench.workspace, project)
 if len(choices) == 1:
     ui.empty_state(

@@ -420,3 +420,18 @@ def test_broken_pipes_are_no_error(augsbert: Terminal, gold_file: Path) -> None:
         env=processes.worker_environment(),
     )
     assert "Traceback" not in shell.stderr
+
+
+def test_imports_are_listed_and_taken_back(augsbert: Terminal, tmp_path: Path) -> None:
+    file = tmp_path / "pairs.csv"
+    file.write_text("sentence1,sentence2,score\na,b,1\nc,d,2\n,e,3\n", encoding="utf-8")
+    augsbert.json("import", file, "-p", "Mine", "--score-range", "0:5")
+    (listed,) = augsbert.json("imports", "-p", "Mine")["imports"]
+    assert (listed["file"], listed["kept"], listed["rejected"]) == ("pairs.csv", 2, 1)
+    code, _, err = augsbert("import", file, "-p", "Mine", "--score-range", "0:5")
+    assert code == 1
+    assert f"remove-import {listed['run_id']}" in err
+    assert "pairs.csv" in augsbert("imports", "-p", "Mine")[1]
+    assert augsbert("remove-import", listed["run_id"], "--yes")[0] == 0
+    assert augsbert.json("imports", "-p", "Mine")["imports"] == []
+    assert augsbert("remove-import", listed["run_id"], "--yes")[0] == 1

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 def register(app: typer.Typer) -> None:
     """Add these commands to the app."""
     app.command()(projects)
+    app.command("imports")(list_imports)
+    app.command()(remove_import)
     app.command()(rename)
     app.command()(delete)
     app.command()(backup)
@@ -41,6 +43,55 @@ def projects(context: typer.Context, as_json: AsJson = False) -> None:
         "silver_sets": ">Silver sets", "bi_encoders": ">Bi-encoders",
     }  # fmt: skip
     table(headings, [{key: str(row[key]) for key in headings} for row in listed])
+
+
+def list_imports(context: typer.Context, project: ProjectName, as_json: AsJson = False) -> None:
+    """List the imports of a project, newest first."""
+    from augsbert_core.storage.runs import list_runs
+
+    workspace = open_home(context)
+    listed = [
+        {
+            "run_id": run.id,
+            "file": run.name,
+            "at": run.created_at,
+            "kind": run.metrics.get("kind", "pairs"),
+            "rows_read": run.metrics.get("rows_read"),
+            "kept": run.metrics.get("pairs_kept"),
+            "rejected": run.metrics.get("rejected"),
+        }
+        for run in list_runs(workspace, named(workspace, project).id, "import")
+    ]
+    if as_json or not listed:
+        show({"imports": listed}, ["Nothing was imported yet."], as_json=as_json)
+        return
+    headings = {
+        "run_id": ">Import", "file": "File", "at": "When", "kind": "Kind", "rows_read": ">Rows read",
+        "kept": ">Kept", "rejected": ">Rejected",
+    }  # fmt: skip
+    table(headings, [{key: str(row[key]) for key in headings} for row in listed])
+
+
+def remove_import(
+    context: typer.Context,
+    import_id: Annotated[
+        int,
+        typer.Argument(metavar="IMPORT", min=1, max=2**62, help="As `augsbert imports` lists it."),
+    ],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Take an import back, with the sentences that nothing else uses."""
+    from augsbert_core.storage import gold
+    from augsbert_core.storage.runs import get_run
+
+    workspace = open_home(context)
+    run = get_run(workspace, import_id)
+    if run.step != "import":
+        raise WorkbenchError(f"Run {import_id} is no import. `augsbert imports` lists them.")
+    if not yes and not typer.confirm(f"Remove {run.name!r} with all its rows?"):
+        raise WorkbenchError("Nothing was removed.")
+    gold.remove_import(workspace, import_id)
+    typer.echo(f"{run.name} is removed.")
 
 
 def rename(context: typer.Context, project: ProjectName, name: str) -> None:

@@ -283,7 +283,7 @@ def join_plans(files: Sequence[FilePlan], held: Mapping[str, Set[str]] | None = 
     options = files[0].options
     if options.kind != "pairs":
         return ImportPlan(options.kind, list(files))
-    declared = ScoreRange(*options.score_range) if options.score_range else None
+    declared = ScoreRange(*options.score_range) if options.score_range else _range_of_words(files)
     guesses = [file.guessed_range for file in files if file.guessed_range]
     guessed = (
         ScoreRange(min(guess.low for guess in guesses), max(guess.high for guess in guesses))
@@ -329,6 +329,16 @@ def join_plans(files: Sequence[FilePlan], held: Mapping[str, Set[str]] | None = 
     )
 
 
+def _range_of_words(files: Sequence[FilePlan]) -> ScoreRange | None:
+    """0:1 when all scores are well-known words, which say what they are on that scale; else nothing."""
+    for file in files:
+        if not len(file.rows) or file.rows.labels is None or not all(file.rows.labels):
+            return None
+        if file.options.labels or any(not 0 <= score <= 1 for score in file.labels.values()):
+            return None
+    return ScoreRange(0, 1)
+
+
 def _task(rows: PairRows, files: Sequence[FilePlan], scale: ScoreRange | None) -> str:
     # Scores of 0 and 1 alone on a wider scale are ratings that happen to be low, not labels.
     wrong = _not_binary(rows)
@@ -355,7 +365,8 @@ def _task_notes(options: ImportOptions, task: str) -> list[str]:
 def _leak_notes(leaked: int) -> list[str]:
     if not leaked:
         return []
-    return [f"{leaked:,} rows were left out because a later split holds what they hold, as asked."]
+    rows = "1 row was" if leaked == 1 else f"{leaked:,} rows were"
+    return [f"{rows} left out, as asked: a later split has the same pair or sentence."]
 
 
 def _not_binary(rows: PairRows) -> int | None:

@@ -141,7 +141,9 @@ def remove_import(workspace: Workspace, run_id: int) -> int:
     WorkbenchError: its pairs have been labelled as candidates, or a job of the project is not done.
     """
     with writing(workspace) as db:
-        run = db.execute("SELECT project_id FROM run WHERE id = ?", [run_id]).fetchone()
+        run = db.execute(
+            "SELECT project_id FROM run WHERE id = ? AND step = 'import'", [run_id]
+        ).fetchone()
         if run is None:
             raise WorkbenchError("This import is gone already.")
         refuse_while_at_work(db, run["project_id"], "remove the import")

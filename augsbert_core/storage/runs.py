@@ -21,6 +21,7 @@ __all__ = [
     "add_evaluation",
     "add_metrics",
     "add_run",
+    "count_missing_models",
     "find_import",
     "get_run",
     "insert_finished_run",
@@ -73,6 +74,17 @@ def insert_finished_run(
     return run_id
 
 
+def count_missing_models(workspace: Workspace, project_id: int) -> int:
+    """How many finished trainings have no model in the workspace: those of a project that was imported."""
+    with reading(workspace) as db:
+        rows = db.execute(
+            "SELECT model_path FROM run WHERE project_id = ? AND state = 'done'"
+            " AND step IN ('train-cross-encoder', 'train-bi-encoder')",
+            [project_id],
+        ).fetchall()
+    return sum(not path or not (workspace.home / path).is_dir() for (path,) in rows)
+
+
 @dataclass(frozen=True)
 class ImportRecord:
     """What is kept of an import besides its rows.
@@ -110,7 +122,8 @@ def refuse_known_file(store: Workspace | Database, project_id: int, content_hash
     if earlier is not None:
         raise WorkbenchError(
             f"This file is in the project already (imported as {earlier.name!r}, {earlier.created_at[:10]}). "
-            "Remove that import on the Gold page to import it in another way."
+            f"To import it in another way, remove that import first: on the Gold page, tab Imports, or with "
+            f"`augsbert remove-import {earlier.id}`."
         )
 
 

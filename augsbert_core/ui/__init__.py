@@ -1,6 +1,12 @@
 """What every page shares: the open bench, live jobs, and widgets that look alike everywhere."""
 
-from augsbert_core.ui.bench import Bench, need_project, open_bench, open_project
+from augsbert_core.ui.bench import (
+    Bench,
+    need_project,
+    open_bench,
+    open_project,
+    tell_missing_models,
+)
 from augsbert_core.ui.job_panel import job_details, job_panel, launch
 from augsbert_core.ui.style import FAVICON, SIDEBAR_WIDTH
 from augsbert_core.ui.widgets import (
@@ -34,6 +40,7 @@ __all__ = [
     "page_link",
     "score_text",
     "table_pager",
+    "tell_missing_models",
     "time_text",
     "user_errors",
 ]

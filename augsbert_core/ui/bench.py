@@ -13,6 +13,7 @@ from augsbert_core.storage.database import Workspace, default_home, open_workspa
 from augsbert_core.storage.projects import list_projects
 from augsbert_core.storage.queue import active_jobs
 from augsbert_core.storage.records import Project
+from augsbert_core.storage.runs import count_missing_models
 from augsbert_core.ui.style import FAVICON, dress_page
 from augsbert_core.ui.widgets import as_text, empty_state, page_link, show_flashes
 
@@ -66,6 +67,17 @@ def need_project(bench: Bench) -> Project:
         )
         st.stop()
     return bench.project
+
+
+def tell_missing_models(bench: Bench, project: Project) -> None:
+    """Say that models of the project are elsewhere, when they are."""
+    if missing := count_missing_models(bench.workspace, project.id):
+        st.info(
+            f"{missing:,} trained {'model of this project is' if missing == 1 else 'models of this project are'} not "
+            "in this workspace: a project is imported with its results, but without its models. Train again what you "
+            "want to use.",
+            icon=":material/cloud_off:",
+        )
 
 
 def open_project(project_id: int | None) -> None:

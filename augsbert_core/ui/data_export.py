@@ -24,7 +24,7 @@ from augsbert_core.storage.silver_pages import count_silver
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.checklist import many
 from augsbert_core.ui.compare_view import table_rows
-from augsbert_core.ui.downloads import made_file
+from augsbert_core.ui.downloads import made_or_told, show_told
 
 LARGE = 300_000
 """From so many rows on, the command line is the better way: the browser's copy is held in memory."""
@@ -141,6 +141,7 @@ def _download(key: str, stem: str, kinds: Sequence[str], n_rows: int, write: Wri
         )
     zipped = kind in ("zip", "dataset")
     name = f"{stem}-dataset.zip" if kind == "dataset" else f"{stem}.{kind}"
+    told: list[str] = []
     too_many = kind == "xlsx" and n_rows > EXCEL_ROWS
 
     def made(path: Path) -> object:
@@ -148,7 +149,7 @@ def _download(key: str, stem: str, kinds: Sequence[str], n_rows: int, write: Wri
 
     st.download_button(
         "Download",
-        partial(made_file, made, name),
+        partial(made_or_told, made, name, told),
         file_name=name,
         mime="application/zip" if zipped else KINDS[kind].mime,
         icon=":material/download:",
@@ -161,6 +162,7 @@ def _download(key: str, stem: str, kinds: Sequence[str], n_rows: int, write: Wri
         if too_many
         else f"{name}, made when you press.",
     )
+    show_told(told)
 
 
 def _by_command(rest: str) -> None:

@@ -12,8 +12,10 @@ import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
+from augsbert_core.errors import WorkbenchError
 from augsbert_core.exporting.files import to_csv
 from augsbert_core.pairs import ScoreRange
+from augsbert_core.ui.widgets import as_text
 
 FORMAT = "figure-format"
 FORMATS = {"png": "PNG", "svg": "SVG"}
@@ -30,6 +32,26 @@ def made_file(write: Callable[[Path], object], name: str) -> bytes:
         path = Path(folder) / name
         write(path)
         return path.read_bytes()
+
+
+def made_or_told(write: Callable[[Path], object], name: str, told: list[str]) -> bytes:
+    """As `made_file`; why it fails, in a user's words, goes to `told`, from where `show_told` shows it.
+
+    Streamlit makes such a file outside of the page's run, and says only that it could not.
+    """
+    told.clear()
+    try:
+        return made_file(write, name)
+    except WorkbenchError as error:
+        told.append(str(error))
+        raise
+
+
+@st.fragment(run_every=2.0)
+def show_told(told: list[str]) -> None:
+    """Below a download button: why its file could not be made, soon after it was pressed."""
+    for why in told:
+        st.error(as_text(why), icon=":material/error:")
 
 
 def show_figure(

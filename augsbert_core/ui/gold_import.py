@@ -6,7 +6,7 @@ import streamlit as st
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import ImportedFile, ImportFilesOptions, ImportOptions, to_json
-from augsbert_core.steps.import_data import SourceFile, import_files
+from augsbert_core.steps.import_data import SourceFile, import_files, refuse_known_files
 from augsbert_core.storage.gold import split_keys
 from augsbert_core.storage.projects import count_project
 from augsbert_core.storage.queue import list_jobs
@@ -92,6 +92,8 @@ def import_panel(bench: Bench, project: Project, kind: str, place: str = "gold")
         with choices.place:
             show_stored(plan, choices.shown, len(sources))
         show_plan(plan, prefix=choices.prefix, head_only=large)
+        if not large:
+            refuse_known_files(bench.workspace, project.id, plan)
         if large:
             _offer_job(bench, sources, choices.options, kind, place)
         elif st.button(

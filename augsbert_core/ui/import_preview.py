@@ -137,7 +137,11 @@ def show_plan(plan: ImportPlan, *, prefix: str, head_only: bool) -> None:
     """
     st.subheader("Before anything is written", anchor=False)
     with st.container(horizontal=True):
-        st.metric("Rows read", f"{plan.rows_read:,}", border=True)
+        st.metric(
+            "Rows looked at, of more" if head_only else "Rows read",
+            f"{plan.rows_read:,}",
+            border=True,
+        )
         st.metric("Kept", f"{plan.n_kept:,}", border=True)
         st.metric("Rejected", f"{len(plan.rejected):,}", border=True)
         for label, count in (
@@ -149,7 +153,7 @@ def show_plan(plan: ImportPlan, *, prefix: str, head_only: bool) -> None:
                 st.metric(label, f"{count:,}", border=True)
     if head_only:
         st.caption(
-            ":material/info: The files are large: these numbers are of their beginnings alone. The import reads every "
+            ":material/info: These files are large: the numbers are of the first rows alone. The import reads every "
             "row, and its report says what came in."
         )
     if plan.kind == "pairs":
@@ -178,9 +182,8 @@ def show_repeats(plan: ImportPlan) -> None:
     """Pairs that occur more than once, and those whose scores differ."""
     told = repeats_words(asdict(plan.repeats))
     if told:
-        st.markdown(
-            f":material/info: {told} *Which rows come in*, above, says what happens to them."
-        )
+        where = " *Which rows come in*, above, says what happens to repeats."
+        st.markdown(f":material/info: {told}{where if plan.repeats.n_rows_repeated else ''}")
 
 
 def repeats_words(repeats: Mapping[str, int]) -> str:
@@ -223,7 +226,7 @@ def show_leaks(leaks: Sequence[Leak], held: Sequence[Leak] = ()) -> Any:
     with box:
         if not leaks and not held:
             st.markdown(
-                ":green[:material/check_circle:] **Leak report**: the splits share nothing that was to be left out."
+                ":green[:material/check_circle:] **Leak report**: nothing is left that was not to be in two splits."
             )
             return box
         st.markdown(":orange[:material/water_drop:] **Leak report**: what splits have in common")

@@ -39,7 +39,7 @@ DELIMITERS = {
     "": "None: one column",
 }
 HEADER = {True: "First row", False: "None"}
-QUOTING = {True: "Enclose cells", False: "Part of the text"}
+QUOTING = {True: "Around cells", False: "In the text"}
 NAMES: dict[str, Mapping[Any, str]] = {
     "encoding": ENCODINGS,
     "delimiter": DELIMITERS,
@@ -147,7 +147,7 @@ def _naming(names: Mapping[Any, str], found: object) -> Callable[[object], str]:
             return names.get(choice, str(choice))
         if found is None:
             return "Find out"
-        return f"{names.get(found, str(found) or 'None')} (found)"
+        return f"{names.get(found, str(found) or 'None')} ✓"
 
     return name
 

@@ -134,7 +134,8 @@ def _numbers(report: Report) -> None:
             if count := report.joint.get(name):
                 st.metric(label, f"{count:,}", border=True)
     if told := repeats_words(repeats):
-        st.markdown(f":material/info: Before that was handled: {told}")
+        handled = "Before they were merged or left out: " if report.joint.get("collapsed") else ""
+        st.markdown(f":material/info: {handled}{told}")
 
 
 def _files(report: Report) -> None:

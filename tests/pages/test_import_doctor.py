@@ -101,9 +101,9 @@ def test_each_choice_stands_at_what_was_found(gold: AppTest) -> None:
     app = upload(gold, a_csv="text a;text b;score\nEin Hund.;Zwei Hunde.;1,5\nRegen.;Sonne.;0,5\n")
     found = {label: box(app, label).options[0] for label in ("Encoding", "Delimiter", "Header")}
     assert found == {
-        "Encoding": "UTF-8 (found)",
-        "Delimiter": "Semicolon (found)",
-        "Header": "First row (found)",
+        "Encoding": "UTF-8 ✓",
+        "Delimiter": "Semicolon ✓",
+        "Header": "First row ✓",
     }
     assert [box(app, label).value for label in ("Sentence 1", "Sentence 2", "Score")] == [0, 1, 2]
     assert heads(app) == ["Sentence 1 ← text a", "Sentence 2 ← text b", "Score ← score"]
@@ -157,7 +157,7 @@ def test_the_sheet_of_a_workbook_is_a_choice(gold: AppTest) -> None:
     app = upload(gold, book_xlsx=file.getvalue())
     labels = [found.label for found in app.selectbox]
     assert "Encoding" not in labels
-    assert box(app, "Part").options == ["First (found)", "First", "Second"]
+    assert box(app, "Part").options == ["First ✓", "First", "Second"]
     choose(app, Part="Second")
     assert list(stored(app)["Sentence 1"]) == ["E.", "G."]
 
@@ -321,7 +321,7 @@ def test_the_leak_report_counts_and_offers_a_remedy(
     assert leaks.to_numpy().tolist() == [["train and test", 1, 2, 1, 2]]
 
     choose(app, Rows_that_share_something_with_a_later_split="sentences")
-    assert "share nothing that was to be left out" in words_on(app)
+    assert "nothing is left that was not to be in two splits" in words_on(app)
     assert {metric.label: metric.value for metric in app.metric}["Left out as leaks"] == "2"
     press_import(app)
     assert count_project(workspace, empty.id).gold == 2
@@ -358,7 +358,7 @@ def test_large_files_are_looked_at_by_their_head_and_imported_by_a_job(
     monkeypatch.setattr(import_plans, "HEAD_BYTES", 500)
     data = "s1,s2,score\n" + "".join(f"A{n}.,B{n}.,{n % 6}\n" for n in range(200))
     app = upload(gold, big_csv=data)
-    assert "these numbers are of their beginnings alone" in words_on(app)
+    assert "the numbers are of the first rows alone" in words_on(app)
     assert int(app.metric[0].value) < 60
     press_import(app)
 
