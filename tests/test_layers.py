@@ -21,7 +21,7 @@ WORDS = {
     "scripts",
     "toml_text",
 }
-NUMERICS = {"sampling", "density", "metrics", "charts", "calibration", "seeds"}
+NUMERICS = {"sampling", "density", "metrics", "charts", "calibration", "seeds", "best_worst"}
 FILES = {"importing", "exporting"}
 ENGINE = WORDS | NUMERICS | FILES | {"models", "storage"}
 

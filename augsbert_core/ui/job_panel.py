@@ -125,7 +125,7 @@ def _card(bench: Bench, job: Job, removable: bool) -> None:
 
 def facts(job: Job) -> str:
     """Job number, device, elapsed and remaining time in one line."""
-    parts = [f"Job {job.id}", job.device]
+    parts = [f"Job {job.id}", *([job.device] if job.device != jobs.NO_DEVICE else [])]
     if job.started_at:
         end = datetime.fromisoformat(job.finished_at) if job.finished_at else datetime.now(UTC)
         elapsed = (end - datetime.fromisoformat(job.started_at)).total_seconds()
