@@ -2,10 +2,13 @@
 
 import csv
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from augsbert_core import processes
 from augsbert_core.importing.reading import read_table
 from augsbert_core.storage import projects, reviews
 from augsbert_core.storage.database import Workspace, open_workspace
@@ -189,3 +192,47 @@ def test_corrections_say_who_changed_what(augsbert: Terminal, silver: int, tmp_p
     wrong = ("--since", "yesterday", "--output", tmp_path / "no.jsonl")
     code, _, err = augsbert("export", "corrections", "-p", "P", *wrong)
     assert (code, "2026-01-31" in err) == (1, True)
+
+
+# --- targets ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["x" * 300 + ".csv", "gold.csv/x.csv", "~nobody-here/x.csv"])
+def test_a_target_that_cannot_be_is_one_sentence(
+    augsbert: Terminal, tmp_path: Path, name: str
+) -> None:
+    target = name if name.startswith("~") else tmp_path / name
+    code, out, err = augsbert("export", "gold", "-p", "P", "--output", target)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["gold.csv", "home"]
+
+
+def test_two_exports_to_one_file_at_once_do_not_mix(augsbert: Terminal, tmp_path: Path) -> None:
+    told = ["export", "gold", "-p", "P", "--output", str(tmp_path / "out.csv"), "--json"]
+    splits = [("--split", "train"), ("--split", "dev"), ()]
+    commands = [
+        subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "augsbert_core.cli",
+                "--home",
+                str(augsbert.home),
+                *told,
+                *split,
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=processes.worker_environment(),
+        )
+        for split in splits
+    ]
+    ended = [(*command.communicate(timeout=120), command.returncode) for command in commands]
+    [winner] = [json.loads(out) for out, _, code in ended if code == 0]
+    assert [err.count("exists already") for _, err, code in ended if code == 1] == [1, 1]
+    assert len(csv_rows(tmp_path / "out.csv")) == winner["n_pairs"]
+
+
+def csv_rows(path: Path) -> list[dict]:
+    return list(csv.DictReader(path.read_text(encoding="utf-8-sig").splitlines()))

@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 
 from augsbert_core import processes
+from augsbert_core.exporting import files
+from augsbert_core.options import ImportOptions
+from augsbert_core.steps import import_data
 from augsbert_core.storage import gold, projects
 from augsbert_core.storage.database import open_workspace, reading
 from tests.conftest import GOLD_CSV, STSB
@@ -457,6 +460,134 @@ def test_other_kinds_are_previewed_and_imported(
     assert augsbert.json("import", *files, "-p", "P")["rows_read"] == 4
 
 
+# --- what is asked for and cannot be ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rejects", "report", "why"),
+    [
+        ("r.json", "r.json", "both name"),
+        ("r.json", "sub/../r.json", "both name"),
+        ("r", "r/report.json", "would be a folder for the other"),
+        ("gold.csv/r.csv", "r.json", "cannot be written"),
+        ("r.csv", "x" * 300, "cannot be written"),
+    ],
+)
+def test_files_that_cannot_be_written_are_refused_before_the_import(
+    augsbert: Terminal, tmp_path: Path, rejects: str, report: str, why: str
+) -> None:
+    path = write(tmp_path / "gold.csv", "A cat.,A dog.,1")
+    where = ("--rejects", f"{tmp_path}/{rejects}", "--report", f"{tmp_path}/{report}")
+    (tmp_path / "sub").mkdir()
+    code, out, err = augsbert("import", path, "-p", "P", *RANGE, *where)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert why in err
+    assert augsbert.json("projects")["projects"] == []
+
+
+def test_a_report_that_fails_says_that_the_rows_are_in(
+    augsbert: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files, "_put", full)
+    path = write(tmp_path / "gold.csv", "A cat.,A dog.,1")
+    told = ("--split", "train", "--report", tmp_path / "r.json")
+    code, _, err = augsbert("import", path, "-p", "P", *RANGE, *told)
+    assert code == 1
+    assert "No space left on device" in err
+    assert "The rows have come in all the same." in err
+    assert len(stored(augsbert)) == 1
+
+
+@pytest.mark.parametrize("name", ["x" * 300 + ".csv", "a\0b.csv", "~nobody-here/x.csv"])
+def test_a_file_name_that_cannot_be_is_one_sentence(augsbert: Terminal, name: str) -> None:
+    code, out, err = augsbert("import", name, "-p", "P", *RANGE)
+    assert (code, out, err.count("\n")) == (1, "", 1)
+
+
+# --- several imports at once --------------------------------------------------------------------------
+
+
+def test_imports_at_once_share_the_project_that_one_of_them_makes(
+    augsbert: Terminal, tmp_path: Path
+) -> None:
+    open_workspace(augsbert.home)
+    paths = [write(tmp_path / f"{n}.csv", f"A cat {n}.,A dog {n}.,1") for n in range(4)]
+    begin = tmp_path / "begin"
+    script = f"""
+import sys, time, pathlib
+from augsbert_core.cli import import_sources, main
+planned = import_sources.plan_given
+
+def wait(*arguments, **told):
+    plan = planned(*arguments, **told)
+    print("planned", file=sys.stderr, flush=True)
+    while not pathlib.Path({str(begin)!r}).exists():
+        time.sleep(0.01)
+    return plan
+
+import_sources.plan_given = wait
+main(sys.argv[1:])
+"""
+    told = ["--home", str(augsbert.home), "import", "-p", "Same", "--split", "train", *RANGE]
+    commands = [
+        subprocess.Popen(
+            [sys.executable, "-c", script, *told, "--json", str(path)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=processes.worker_environment(),
+        )
+        for path in paths
+    ]
+    for command in commands:
+        assert command.stderr is not None
+        assert command.stderr.readline() == "planned\n"
+    begin.touch()
+    assert [command.communicate(timeout=120)[1] for command in commands] == [""] * 4
+    assert len(stored(augsbert, "Same")) == 4
+
+
+def test_a_failed_import_leaves_a_project_that_others_have_come_into(
+    augsbert: Terminal, three: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = import_data.import_plan
+
+    def others_first(workspace, project_id, *told):
+        monkeypatch.undo()
+        import_data.import_file(
+            workspace, project_id, GOLD_CSV.encode(), "other.csv", ImportOptions(score_range=(0, 5))
+        )
+        return written(workspace, project_id, *told)
+
+    monkeypatch.setattr(import_data, "import_plan", others_first)
+    code, _, err = augsbert("import", *three, "-p", "P", "--score-range", "0:6")
+    assert (code, "own" in err) == (1, True)
+    assert len(stored(augsbert)) == 11
+
+
+def test_an_import_goes_on_when_the_command_that_made_its_project_fails(
+    augsbert: Terminal, three: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = projects.find_or_create_project
+
+    def made_and_taken_back(workspace, name):
+        made(workspace, name)
+        found = made(workspace, name)
+        if not tries:
+            assert projects.delete_if_empty(workspace, found[0].id)
+        tries.append(name)
+        return found
+
+    tries: list[str] = []
+
+    monkeypatch.setattr(projects, "find_or_create_project", made_and_taken_back)
+    assert augsbert.json("import", *three, "-p", "P", *RANGE)["pairs_kept"] == 11
+    assert len(stored(augsbert)) == 11
+
+
 # --- Ctrl-C -----------------------------------------------------------------------------------------
 
 SLOW_IMPORT = """
@@ -464,15 +595,15 @@ import sys, time
 from augsbert_core.cli import main
 from augsbert_core.storage import gold
 
-written = gold.add_gold_rows
+written = gold.insert_finished_run
 
 def slow(*arguments, **told):
-    ids = written(*arguments, **told)
+    run_id = written(*arguments, **told)
     print("written", file=sys.stderr, flush=True)
     time.sleep(600)
-    return ids
+    return run_id
 
-gold.add_gold_rows = slow
+gold.insert_finished_run = slow
 main(sys.argv[1:])
 """
 

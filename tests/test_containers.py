@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import warnings
 import zipfile
 
 import pytest
@@ -249,3 +250,40 @@ def test_a_preview_is_not_cut_inside_a_quoted_cell_nor_where_no_line_ends() -> N
     assert head == row * 3
     assert cut_head(b"one\rtwo\rthree", 9) == b"one\rtwo\r"
     assert cut_head(b"x" * 100, 10) == b"x" * 100
+
+
+def with_twins_and_link() -> bytes:
+    buffer = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(buffer, "w") as archive:
+        warnings.simplefilter("ignore")
+        archive.writestr("a.csv", "first")
+        archive.writestr("a.csv", "second")
+        link = zipfile.ZipInfo("latest.csv")
+        link.create_system, link.external_attr = 3, 0o120777 << 16
+        archive.writestr(link, "../secret.csv")
+    return buffer.getvalue()
+
+
+def test_two_members_of_one_name_are_both_there_and_links_are_not_followed() -> None:
+    data = with_twins_and_link()
+    assert members(data) == ["a.csv", "a (2).csv"]
+    assert expand(data, "x.zip") == [("a.csv", b"first"), ("a (2).csv", b"second")]
+    assert unpack(data, "x.zip", "a (2).csv").data == b"second"
+    with pytest.raises(WorkbenchError, match=r"2 files: a.csv, a \(2\).csv"):
+        unpack(data, "x.zip")
+    assert "latest.csv is a link and was not followed." in unpack(data, "x.zip", "a.csv").notes
+
+
+def test_documents_of_apple_are_named() -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("Index/Document.iwa", b"x")
+    with pytest.raises(WorkbenchError, match="Apple Numbers"):
+        unpack(buffer.getvalue(), "pairs.numbers")
+
+
+def test_a_name_that_is_no_text_is_written_out_in_names_errors_and_notes() -> None:
+    assert expand(b"a,b,1", "lat\udcff.csv") == [("lat\\xff.csv", b"a,b,1")]
+    with pytest.raises(WorkbenchError) as caught:
+        read_table(b"", "lat\udcff.csv", ImportOptions())
+    assert str(caught.value).startswith("lat\\xff.csv is empty.")

@@ -1,7 +1,11 @@
 """Gold, silver and corrections leave as CSV, TSV, JSON lines, Parquet, Excel and dataset folders."""
 
 import csv
+import errno
 import json
+import os
+import resource
+import tempfile
 import tracemalloc
 import zipfile
 from collections.abc import Iterator
@@ -158,6 +162,44 @@ def test_an_export_that_fails_leaves_nothing(tmp_path: Path, kind: str) -> None:
 
     with pytest.raises(WorkbenchError, match="deleted meanwhile"):
         write_table(tmp_path / f"out{KINDS[kind].suffix}", COLUMNS, rows())
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", [*KINDS, "dataset.zip"])
+def test_a_full_disk_is_one_sentence(
+    tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No file may be larger than this; writing more fails as on a full disk."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    kind, _, suffix = kind.partition(".")
+    target = tmp_path / f"out{'.zip' if suffix else KINDS[kind].suffix}"
+    rows = [(f"{number * 7919 % 10_007} text", number / 7, number) for number in range(10_000)]
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
+    try:
+        with pytest.raises(WorkbenchError, match=r"out\S* cannot be written \(.*too large"):
+            write_table(target, COLUMNS, rows, kind)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert list(tmp_path.iterdir()) == [temporary]
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("part", ["xl/worksheets/sheet1.xml", "xl/workbook.xml"])
+def test_a_disk_that_is_full_when_a_workbook_is_saved_is_one_sentence(
+    tmp_path: Path, part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(archive: zipfile.ZipFile, *arguments: Any, **told: Any) -> None:
+        if part in map(str, arguments):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(zipfile.ZipFile, "write", full)
+    monkeypatch.setattr(zipfile.ZipFile, "writestr", full)
+    with pytest.raises(WorkbenchError, match=r"cannot be written \(No space left on device\)"):
+        write_table(tmp_path / "out.xlsx", COLUMNS, ROWS)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.importing import dataset_folders, dataset_hub
+from augsbert_core.importing import arrow_reading, dataset_folders, dataset_hub
 from augsbert_core.importing.dataset_folders import is_dataset_folder, read_dataset_folder
 from augsbert_core.importing.dataset_hub import hub_dataset_files
 from augsbert_core.importing.dataset_shards import join_shards
@@ -169,6 +169,91 @@ def test_a_damaged_dataset_is_told(tmp_path, state, told):
     folder = write(tmp_path / "saved", **{"state.json": state})
     with pytest.raises(WorkbenchError, match=told):
         read_dataset_folder(folder)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"_data_files": 7},
+        {"_data_files": "data.arrow"},
+        {"_data_files": ["data.arrow"]},
+        {"_data_files": {"filename": "data.arrow"}},
+        {"_data_files": [{"filename": 7}]},
+        {"_data_files": [{}]},
+        {"_indices_files": 7},
+        {"_indices_data_files": [[]]},
+    ],
+)
+def test_a_state_that_names_no_files_is_told(tmp_path, state):
+    folder = save_split(tmp_path / "saved", PAIRS, **state)
+    with pytest.raises(WorkbenchError, match="does not name its data files"):
+        read_dataset_folder(folder)
+
+
+@pytest.mark.parametrize("splits", [7, "train", [7], [["train"]], {"train": 1}, [""], None])
+def test_a_dataset_that_names_no_splits_is_told(tmp_path, splits):
+    content = json.dumps({"splits": splits})
+    folder = write(tmp_path / "saved", **{"dataset_dict.json": content})
+    with pytest.raises(WorkbenchError, match="names no splits"):
+        read_dataset_folder(folder)
+
+
+def test_names_that_no_file_can_have_are_told(tmp_path):
+    folder = save_split(tmp_path / "saved", PAIRS, _data_files=[{"filename": "x" * 400}])
+    with pytest.raises(WorkbenchError, match="cannot be read"):
+        read_dataset_folder(folder)
+    both = write(tmp_path / "both", **{"dataset_dict.json": json.dumps({"splits": ["x" * 400]})})
+    with pytest.raises(WorkbenchError, match="cannot be read"):
+        read_dataset_folder(both)
+    with pytest.raises(WorkbenchError, match="cannot be read"):
+        read_dataset_folder(tmp_path / ("x" * 400))
+    assert not is_dataset_folder(tmp_path / ("x" * 400))
+
+
+@pytest.mark.parametrize("indices", [[0] * 1000, pa.array([0.5]), pa.array(["0"]), [-1], [None]])
+def test_indices_that_cannot_be_are_told(tmp_path, indices, monkeypatch):
+    """One row named a thousand times would swell as an archive does."""
+    monkeypatch.setattr(arrow_reading, "MAX_BYTES", 10_000_000)
+    state = {"_indices_files": [{"filename": "indices.arrow"}]}
+    folder = save_split(tmp_path / "saved", {"a": ["x" * 100_000]}, **state)
+    write_arrow(folder / "indices.arrow", {"indices": indices})
+    with pytest.raises(WorkbenchError, match=r"too large|damaged"):
+        read_dataset_folder(folder)
+
+
+def test_shards_that_unpack_to_too_much_together_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(dataset_folders, "_MAX_BYTES", 1_500_000)
+    folder = save_split(tmp_path / "saved", *[{"a": ["x" * 1000] * 400}] * 4)
+    for path in folder.glob("*.arrow"):
+        table = pa.ipc.open_stream(path.read_bytes()).read_all()
+        options = pa.ipc.IpcWriteOptions(compression="zstd")
+        file = io.BytesIO()
+        with pa.ipc.new_stream(file, table.schema, options=options) as writer:
+            writer.write_table(table)
+        path.write_bytes(file.getvalue())
+    with pytest.raises(WorkbenchError, match="too much to be read at once"):
+        read_dataset_folder(folder)
+
+
+def test_shards_on_the_hub_that_unpack_to_too_much_together_are_refused(monkeypatch):
+    monkeypatch.setattr(arrow_reading, "MAX_BYTES", 1_500_000)
+    texts = [f"{place} " + "x" * 1000 for place in range(1000)]
+    parts = [(f"d/{n:05}.parquet", as_parquet({"a": texts})) for n in range(2)]
+    with pytest.raises(WorkbenchError, match=r"d\.parquet is too large"):
+        join_shards(parts)
+
+
+def test_shards_of_lists_objects_and_bytes_are_put_together(tmp_path):
+    columns = {"set": [["A dog", "We"]], "it": [{"t": "x"}], "b": [b"y"], "n": [None]}
+    parts = [(f"d/{n:05}.parquet", as_parquet(columns)) for n in range(2)]
+    [(name, data)] = join_shards(parts)
+    assert (name, rows(data)) == ("d.parquet", [["A dog", "We", "x", "y", ""]] * 2)
+
+
+def test_a_folder_whose_name_is_no_text_is_named_all_the_same(tmp_path):
+    with pytest.raises(WorkbenchError, match=r"lat\\xff is no folder") as caught:
+        read_dataset_folder(tmp_path / "lat\udcff")
+    str(caught.value).encode("utf-8")
 
 
 # Folders of data files

@@ -1,8 +1,11 @@
 """Text files to tables: any bytes give the right rows, or one clear sentence."""
 
+import bz2
 import csv
 import io
+import lzma
 import random
+import tarfile
 
 import pytest
 from hypothesis import given, settings
@@ -360,3 +363,116 @@ def test_an_unquoted_tsv_comes_back_equal(rows):
     table = read(text, "pairs.tsv", quoting=False, header=False, delimiter="\t")
     assert [tuple(row) for row in table.rows] == rows
     assert table.line_numbers == list(range(1, len(rows) + 1))
+
+
+GOOD = "A dog runs,A cat sits,3.5\n"
+TOP = "sentence1,sentence2,score\n"
+
+
+@pytest.mark.parametrize("blank", ["   \n" * 30, "\n" * 300_000, " \r\n\t\r\n" * 30])
+@pytest.mark.parametrize("header", [TOP, ""])
+def test_blank_lines_do_not_hide_the_delimiter(blank, header):
+    for text in (header + GOOD + blank + GOOD * 4, blank + header + GOOD * 5):
+        table = read_delimited(text.encode(), "pairs.csv")
+        assert table.delimiter == ","
+        assert table.rows == [GOOD.strip().split(",")] * 5
+        assert table.notes[0] == f"{len(blank.splitlines())} blank lines were skipped."
+        lines = text.splitlines()
+        assert all(lines[at - 1] == GOOD.strip() for at in table.line_numbers)
+
+
+def test_lines_of_one_word_below_a_header_do_not_hide_the_delimiter():
+    table = read_delimited((TOP + GOOD + "word\n" * 30 + GOOD * 4).encode(), "pairs.csv")
+    assert table.delimiter == ","
+    assert table.header == ["sentence1", "sentence2", "score"]
+    assert len(table.rows) == 35
+
+
+def test_lines_of_white_space_are_rows_where_each_line_is_a_sentence():
+    table = read_delimited(b"One sentence\n  \nAnother one\n", "corpus.txt")
+    assert table.rows == [["One sentence"], ["  "], ["Another one"]]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", ":"])
+@pytest.mark.parametrize("hint", ["sep={}\n", "SEP={}\r\n", '"sep={}"\r\n', "\ufeffsep={}\r"])
+def test_the_hint_for_excel_is_followed_and_no_row(delimiter, hint):
+    rows = (TOP + GOOD * 2).replace(",", delimiter)
+    table = read_delimited((hint.format(delimiter) + rows).encode(), "pairs.csv")
+    assert (table.delimiter, table.header) == (delimiter, TOP.strip().split(","))
+    assert table.rows == [GOOD.strip().split(",")] * 2
+    assert list(table.line_numbers) == [3, 4]
+    assert any("sep=" in note.lower() for note in table.notes)
+    assert not any("blank" in note for note in table.notes)
+
+
+def test_a_delimiter_that_is_told_counts_more_than_the_hint():
+    table = read_delimited(f"sep=;\n{TOP}{GOOD}".encode(), "pairs.csv", delimiter=",")
+    assert table.rows == [GOOD.strip().split(",")]
+    assert read_delimited(b"sep=x\nsep=y\n", "corpus.txt").rows == [["sep=x"], ["sep=y"]]
+
+
+@pytest.mark.parametrize("n", [1, 3, 10])
+def test_comments_above_a_table_are_skipped(n):
+    comments = "".join(f"# made by A, B and C, on day {day}, at home\r\n" for day in range(n))
+    table = read_delimited((comments + TOP + GOOD * 3).encode(), "pairs.csv")
+    assert table.header == TOP.strip().split(",")
+    assert list(table.line_numbers) == [n + 2, n + 3, n + 4]
+    begin = "1 line that begins with # above the table was skipped."
+    assert table.notes[0] == (
+        begin if n == 1 else f"{n} lines that begin with # above the table were skipped."
+    )
+    assert len(table.notes) == 2
+
+
+def test_what_begins_with_a_hash_and_is_no_comment_is_kept():
+    rows = "#run,#walk,3\n#sit,#stand,1\n"
+    assert len(read_delimited((rows + GOOD * 3).encode(), "pairs.csv").rows) == 5
+    head = read_delimited(("# of mine\n#first,second,rated\n" + GOOD * 3).encode(), "pairs.csv")
+    assert head.header == ["#first", "second", "rated"]
+    assert len(read_delimited(b"#one\n#two\nthree\nfour\n", "corpus.txt").rows) == 4
+    many = "# a comment\n" * 11 + TOP + GOOD * 30
+    assert len(read_delimited(many.encode(), "pairs.csv").rows) >= 41
+
+
+def tar_without_a_mark() -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        info = tarfile.TarInfo("pairs.csv")
+        info.size = len(GOOD)
+        archive.addfile(info, io.BytesIO(GOOD.encode()))
+    data = bytearray(buffer.getvalue())
+    data[257:265] = bytes(8)
+    data[148:156] = b" " * 8
+    data[148:156] = f"{sum(data[:512]):06o}\0 ".encode()
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [
+        (bz2.compress(GOOD.encode()), "bzip2 archive"),
+        (bz2.compress(b""), "bzip2 archive"),
+        (lzma.compress(GOOD.encode()), "xz archive"),
+        (lzma.compress(GOOD.encode(), lzma.FORMAT_ALONE), "LZMA archive"),
+        (b"7z\xbc\xaf\x27\x1c\0\4" + bytes(50), "7z archive"),
+        (b"Rar!\x1a\x07\x01\0" + bytes(50), "RAR archive"),
+        (tar_without_a_mark(), "tar archive"),
+        (b'<?xml version="1.0"?>\n<office:document xmlns:x="y">', "spreadsheet saved as XML"),
+        (
+            b'<?xml version="1.0"?><?mso-application progid="Excel.Sheet"?>',
+            "spreadsheet saved as XML",
+        ),
+    ],
+)
+def test_archives_and_spreadsheets_of_other_kinds_are_named(data, what):
+    with pytest.raises(WorkbenchError, match=f"pairs.csv cannot be read: it is an? {what}"):
+        read_delimited(data, "pairs.csv")
+
+
+@pytest.mark.parametrize("bad", ["0,5", "", "n/a", "wort", "4.5/5"])
+def test_one_odd_score_does_not_change_the_delimiter(bad: str) -> None:
+    rows = [f"{i % 5},{i % 9};Der Hund läuft, {i};Ein Hund, schnell {i}" for i in range(30)]
+    rows[4] = f"{bad};{rows[4].partition(';')[2]}"
+    table = read_table("\n".join(["bewertung;satz a;satz b", *rows]).encode(), "eu.csv")
+    assert (table.delimiter, table.header) == (";", ["bewertung", "satz a", "satz b"])
+    assert len(table.rows) == 30

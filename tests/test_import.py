@@ -194,7 +194,9 @@ def test_a_second_import_is_held_against_the_splits_that_are_there(
     told = {"score_range": (0.0, 5.0), "split": "train"}
     held = gold.split_keys(workspace, project.id)
     assert "The train is late." in held["test"]
-    plan = join_plans([read_source(SourceFile("b.csv", text.encode(), ImportOptions(**told)))], held)
+    plan = join_plans(
+        [read_source(SourceFile("b.csv", text.encode(), ImportOptions(**told)))], held
+    )
     assert [(leak.earlier, leak.later, leak.rows_by_sentence) for leak in plan.held_leaks] == [
         ("train", "test", 1)
     ]

@@ -35,7 +35,9 @@ def test_raw_scores_are_divided_by_the_declared_range() -> None:
         ScoreRange(0, 5).to_unit(5.5)
 
 
-@pytest.mark.parametrize("text", ["", "5", "5:0", "1:1", "a:b", "nan:1", "0:inf", "-1.7e308:1.7e308", "0:5e-324"])
+@pytest.mark.parametrize(
+    "text", ["", "5", "5:0", "1:1", "a:b", "nan:1", "0:inf", "-1.7e308:1.7e308", "0:5e-324"]
+)
 def test_a_bad_range_is_named(text: str) -> None:
     with pytest.raises(WorkbenchError, match="0:5"):
         ScoreRange.parse(text)

@@ -9,7 +9,10 @@ import re
 import shutil
 import sqlite3
 import stat
+import subprocess
+import sys
 import zipfile
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +35,7 @@ from augsbert_core.options import (
     to_json,
 )
 from augsbert_core.options.batches import KnownRun, PlannedRun
+from augsbert_core.progress import silent
 from augsbert_core.steps import project_archive
 from augsbert_core.steps.compare import comparison, grouped
 from augsbert_core.steps.export import recipe_text
@@ -39,6 +43,8 @@ from augsbert_core.steps.import_data import import_file
 from augsbert_core.steps.labelers import scorers_at_hand
 from augsbert_core.steps.project_archive import export_project, import_project, look_into
 from augsbert_core.storage import (
+    archive_options,
+    archives,
     candidates,
     gold,
     nli,
@@ -49,10 +55,12 @@ from augsbert_core.storage import (
     silver_sets,
     triplets,
 )
+from augsbert_core.storage.archive_folders import sweep_folders
 from augsbert_core.storage.archive_references import Places, is_path, places_in
-from augsbert_core.storage.database import Workspace, open_workspace, reading, writing
+from augsbert_core.storage.database import Database, Workspace, open_workspace, reading, writing
 from augsbert_core.storage.known_scores import count_known_scores
 from augsbert_core.storage.records import Project
+from augsbert_core.storage.schema import migrate
 from tests import silver_pairs
 from tests.conftest import GOLD_CSV
 from tests.pages import seeding
@@ -107,8 +115,10 @@ def rich_project(workspace: Workspace) -> Rich:
     batch = _batch(workspace, project, labeler, student, foreign[0])
     seeding.finished_run(
         workspace, project, "gate", GateOptions((f"run:{labeler}",), f"run:{plain}"),
-        recommended=f"run:{labeler}", sentence=f"This labeler (run {labeler}) is better.",
-        rows=[{"labeler": f"run:{labeler}", "value": 0.7}],
+        recommended=f"run:{labeler}", sentence=f"This labeler (run {labeler}) is better.", split="dev", n_pairs=3,
+        verdict="better", student={"target": f"run:{plain}", "value": 0.6}, notes=["Dev flatters."],
+        data_hash=gold.data_hash(gold.scored_pairs(workspace, project.id, "dev")),
+        rows=[{"labeler": f"run:{labeler}", "value": 0.7, "low": 0.6, "high": 0.8, "verdict": "better"}],
     )  # fmt: skip
     seeding.finished_run(
         workspace, project, "reproduce", ReproduceOptions(student), reproduced_run_id=student,
@@ -136,6 +146,13 @@ def rich_project(workspace: Workspace) -> Rich:
     )
 
 
+SUMMED = {
+    "dev_score": 0.7, "test_score": None, "auc05": None, "metric": "spearman", "n_gold": 5, "n_silver": 6,
+    "passes": 6, "n_steps": 3, "seconds": 12.0,
+}  # fmt: skip
+"""The numbers of a row and of a group in the summary of a batch."""
+
+
 def _batch(workspace: Workspace, project: Project, labeler: int, student: int, foreign: int) -> int:
     """A batch with options within options, an earlier run, and a run of another project."""
     told = BatchOptions(
@@ -152,7 +169,13 @@ def _batch(workspace: Workspace, project: Project, labeler: int, student: int, f
     )
     batch = seeding.finished_run(
         workspace, project, "batch", told,
-        summary={"rows": [{"key": f"run:{student}", "run_id": student}], "best": f"Run {student}"},
+        summary={
+            "kind": "sweep", "title": "Two runs", "n_planned": 3, "n_done": 1, "best": f"Run {student}",
+            "rows": [dict(SUMMED, key=f"run:{student}", run_id=student, group=f"Run {student}", seed=42, test_low=None,
+                          test_high=None, differs={"layers": 2})],
+            "groups": [dict(SUMMED, group=f"Run {student}", n=1, dev_score_sd=None, test_score_sd=None, auc05_sd=None)],
+            "notes": [f"Run {student} was known."],
+        },
     )  # fmt: skip
     child = seeding.student(workspace, project)
     with writing(workspace) as db:
@@ -382,7 +405,8 @@ def test_every_number_is_a_new_one(rich: Rich, archive: Path, elsewhere: Workspa
     assert options["runs"][2]["project_id"] == -1, "another project did not come along"
     assert options["known"] == [{"group": f"Run {student}", "run_id": student}]
     assert options["notes"] == [f"Compared with run {student}."]
-    assert batch.metrics["summary"]["rows"] == [{"key": f"run:{student}", "run_id": student}]
+    (row,) = batch.metrics["summary"]["rows"]
+    assert (row["key"], row["run_id"]) == (f"run:{student}", student)
 
     targets = {row["target"] for row in runs.list_evaluations(elsewhere, project_id, "test")}
     assert {f"run:{labeler}", f"run:{plain}", f"run:{labeler} + run:{plain}", "jaccard"} <= targets
@@ -803,7 +827,7 @@ def test_a_manifest_with_other_words_is_refused(
         ("UPDATE silver_set SET candidate_set_id = 77", "not in it|cannot be used"),
         ("UPDATE run SET parent_run_id = id", "'run'"),
         ("UPDATE run SET state = 'started'", "'run'"),
-        ("UPDATE run SET step = 'launch'", "does not know"),
+        ("UPDATE run SET step = 'launch' WHERE step = 'gate'", "does not know"),
         ("UPDATE run SET options = '[]'", "JSON object"),
         ("UPDATE run SET options = '{\"x\": NaN}'", "JSON object"),
         ("UPDATE run SET options = '{\"seed\": \"x\"}'", "options that this workbench cannot read"),
@@ -827,6 +851,110 @@ def test_a_database_that_was_tampered_with_is_refused(
     archive: Path, elsewhere: Workspace, tmp_path: Path, statement: str, words: str
 ) -> None:
     refused(elsewhere, with_statement(archive, tmp_path, statement), words)
+
+
+def changed_run(step: str, column: str, **told: Any) -> str:
+    """SQL that changes what the runs of a step were told, or what came out; {} in place of it all without `told`."""
+    text = json.dumps(told).replace("'", "''")
+    return f"UPDATE run SET {column} = json_patch({column}, '{text}') WHERE step = '{step}'"
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE run SET metrics = '{}' WHERE step = 'gate'",
+        "UPDATE run SET metrics = json_set(metrics, '$.n_steps', NULL)",
+        "UPDATE run SET metrics = '{\"n_steps\": ' || printf('1%0400d', 0) || '}'",
+        "UPDATE run SET options = json_set(options, '$.seed', 1e300)",
+        "UPDATE run SET options = json_set(options, '$.seed', 9007199254740993) WHERE step = 'label'",
+        changed_run("train-bi-encoder", "metrics", n_steps=[]),
+        changed_run("train-bi-encoder", "metrics", n_steps=-3),
+        changed_run("train-bi-encoder", "metrics", dev_score="good"),
+        changed_run("train-bi-encoder", "metrics", dev_score=1e300),
+        changed_run("train-bi-encoder", "metrics", seconds={"a": 1}),
+        changed_run("train-bi-encoder", "metrics", stages=[{"data": "gold"}]),
+        changed_run("train-bi-encoder", "metrics", anything={"deep": [1e300]}),
+        changed_run("train-cross-encoder", "metrics", notes="one"),
+        changed_run("train-cross-encoder", "metrics", threshold=True),
+        changed_run("label", "metrics", pairs_per_second=1e-320),
+        changed_run("gate", "metrics", rows=[]),
+        changed_run("gate", "metrics", rows=[{"labeler": "run:1"}]),
+        changed_run("gate", "metrics", rows=[{"labeler": "run:1", "value": 0.5, "low": 0.4}]),
+        changed_run("gate", "metrics", student=[1]),
+        changed_run("gate", "metrics", verdict=7),
+        changed_run("batch", "metrics", summary=[1]),
+        changed_run("batch", "metrics", summary={"groups": [{}]}),
+        changed_run("batch", "metrics", summary={"rows": []}),
+        changed_run("batch", "metrics", outcome={"sentence": "x"}),
+        changed_run("import", "metrics", joint=[]),
+        changed_run("import", "metrics", joint={"leaks": [{"earlier": "train"}]}),
+        changed_run("import", "metrics", joint={"overview": {"lengths": [1, 2]}}),
+        changed_run("import", "metrics", pairs_kept="many"),
+        changed_run("train-bi-encoder", "options", batch_size=0),
+        changed_run("train-bi-encoder", "options", batch_size=None),
+        changed_run("train-bi-encoder", "options", layers=0),
+        changed_run("train-bi-encoder", "options", learning_rate=0),
+        changed_run("train-bi-encoder", "options", first_stage=9),
+        changed_run("train-bi-encoder", "options", loss="magic"),
+        changed_run("train-bi-encoder", "options", stages=[{"data": "magic"}]),
+        changed_run("train-bi-encoder", "options", scale=10**30),
+        "UPDATE run SET metrics = '{\"x\": ' || printf('%.*c', 700, '[') || printf('%.*c', 700, ']') || '}'",
+        changed_run("batch", "options", runs=[{"key": "a", "step": "label", "options": "[]"}]),
+        "UPDATE silver_set SET rule = 'kde' WHERE rule IS NULL",
+        "UPDATE silver_set SET rule = 'top-k' WHERE rule = 'kde'",
+        "UPDATE silver_set SET rule = NULL WHERE rule = 'kde'",
+        "UPDATE candidate_set SET strategy = 'stratified-kde'",
+        "UPDATE evaluation SET n_pairs = 0, predictions = x''",
+        "UPDATE evaluation SET n_pairs = 1, predictions = x'0000003f'",
+        "UPDATE evaluation SET predictions = CAST(replace(hex(predictions), hex(predictions), "
+        "substr('0000807f0000807f0000807f0000807f', 1, 8 * n_pairs)) AS BLOB)",
+        "UPDATE evaluation SET metric = 'f1'",
+        "UPDATE evaluation SET value = 1e300",
+        "UPDATE evaluation SET low = NULL",
+        "UPDATE evaluation SET details = '{\"mse\": \"low\"}'",
+        "UPDATE evaluation SET details = '{\"dev_curve\": [1]}'",
+        "UPDATE run SET created_at = '0001-01-01T00:00:00+00:00'",
+        "UPDATE silver_pair SET sampler_score = 1e300",
+        "UPDATE project SET score_low = 0, score_high = 5e-324",
+        "UPDATE project SET score_low = -1.7e308, score_high = 1.7e308",
+        "UPDATE gold_pair SET raw_score = 1e300",
+        "UPDATE metric SET value = 1e300",
+    ],
+)  # fmt: skip
+def test_what_the_workbench_never_writes_is_refused(
+    archive: Path, elsewhere: Workspace, tmp_path: Path, statement: str
+) -> None:
+    path = with_statement(archive, tmp_path, statement)
+    refused(elsewhere, path, "not what the workbench writes|cannot be|JSON object|cannot read")
+
+
+def test_words_of_options_are_those_of_the_steps() -> None:
+    """Whoever adds a loss or a rule must let it into archives too."""
+    from augsbert_core.models.losses import LOSSES
+    from augsbert_core.models.pair_losses import PAIR_LOSSES
+    from augsbert_core.options import importing
+    from augsbert_core.sampling.tokenize import STOP_WORDS
+    from augsbert_core.steps import (
+        negatives,
+        recipe_checks,
+        training_data,
+        warm_start,
+    )
+    from augsbert_core.steps.keep import RULES
+
+    assert {
+        "loss": {*LOSSES, *PAIR_LOSSES},
+        "stop_words": set(STOP_WORDS),
+        "rule": set(RULES),
+        "mixing": set(recipe_checks.MIXINGS),
+        "schedule": set(recipe_checks.SCHEDULES),
+        "negatives": set(negatives.NEGATIVES),
+        "warm_start": set(warm_start.WARM_STARTS),
+        "data": set(training_data.DATA),
+        "split_way": set(importing.SPLIT_WAYS),
+        "subsample": set(importing.SUBSAMPLES),
+        "leaks": set(importing.LEAKS),
+    }.items() <= archive_options.WORDS.items()
 
 
 def test_a_damaged_database_is_refused(archive: Path, elsewhere: Workspace, tmp_path: Path) -> None:
@@ -925,6 +1053,98 @@ def test_many_silver_pairs_travel_in_bounded_memory(
     assert done.counts["silver_pairs"] == n_pairs
     assert out < 30_000_000
     assert into < 60_000_000
+
+
+def test_no_index_of_pairs_is_walked_for_every_two_sentences(
+    origin: Workspace, rich: Rich, tmp_path: Path
+) -> None:
+    """That would be quadratic: an export looks at each row of the project once."""
+    with closing(sqlite3.connect(tmp_path / "plan.db", isolation_level=None)) as connection:
+        migrate(Database(connection, execute_plugins=False))
+        connection.execute("ATTACH ? AS home", [str(origin.database)])
+        told = {"project": rich.project.id}
+        for statement in archives.KEPT_SQL.split(";\n\n"):
+            connection.execute(statement, told)
+        archives._leave_places_behind(connection, rich.project.id)
+        for table in archives.OUT:
+            statement = archives._copy_sql(connection, table)
+            plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}", told)]
+            assert not [
+                line
+                for line in plan
+                if re.search(r"\b(sentence1|premise|anchor|subject)_id=", line)
+            ]
+
+
+def test_an_export_of_four_times_as_many_pairs_takes_about_four_times_the_work(
+    tmp_path: Path,
+) -> None:
+    """Work is counted in steps of SQLite, which no machine makes faster or slower."""
+
+    def work(n_pairs: int) -> int:
+        home = open_workspace(tmp_path / str(n_pairs))
+        project = projects.create_project(home, "P")
+        rows = "".join(f"left {n}\tright {n}\t{n % 6}\n" for n in range(n_pairs))
+        text = f"sentence1\tsentence2\tscore\n{rows}".encode()
+        import_file(home, project.id, text, "g.tsv", ImportOptions(score_range=(0.0, 5.0)))
+        ids = silver_pairs.corpus(home, project, n_pairs // 2)
+        silver_pairs.candidate_set(home, project, ids, n_pairs)
+        runs_of = "UPDATE run SET state = 'done'"
+        with writing(home) as db:
+            db.execute(runs_of)
+        steps = 0
+
+        def count() -> int:
+            nonlocal steps
+            steps += 1
+            return 0
+
+        with closing(sqlite3.connect(tmp_path / f"{n_pairs}.db", isolation_level=None)) as copy:
+            copy.set_progress_handler(count, 100)
+            archives._copy(copy, home, project.id, silent)
+            (n_copied,) = copy.execute("SELECT count(*) FROM gold_pair").fetchone()
+            assert n_copied == n_pairs
+        return steps
+
+    assert work(1600) < 6 * work(400)
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from augsbert_core.storage.archive_folders import working_folder
+from augsbert_core.storage.database import Workspace
+with working_folder(Workspace(Path(sys.argv[1])), ".import-") as folder:
+    (folder / "project.db").write_bytes(b"half")
+    print(folder.name, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_what_a_killed_command_left_goes_with_the_next_one(
+    origin: Workspace, rich: Rich, archive: Path, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-c", KILLED, str(origin.home)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        name = other.stdout.readline().strip()
+        export_project(origin, rich.project.id, tmp_path / "meanwhile.zip")
+        assert left_over(origin) == [name], "the folder of a process at work stays"
+        other.kill()
+        other.wait()
+    import_project(origin, archive)
+    assert left_over(origin) == []
+
+
+def test_a_folder_without_an_owner_goes_when_it_is_old(workspace: Workspace) -> None:
+    young, old = (workspace.home / f".export-{name}" for name in ("young", "old"))
+    for folder in (young, old):
+        folder.mkdir()
+    os.utime(old, (1e9, 1e9))
+    assert sweep_folders(workspace) == [".export-old"]
+    assert left_over(workspace) == [".export-young"]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="permissions of folders")

@@ -150,6 +150,11 @@ def test_scores_written_as_words_come_back_with_their_words(
     first = new_project(workspace)
     import_file(workspace, first, data, "words.csv", told)
     assert [row[6] for row in compared(workspace, first)] == ["unlike", "Alike", "so_so"]
+    by_number = ImportOptions(score_range=(0.0, 5.0))
+    third = round_trip(workspace, tmp_path, kind, first, by_number)
+    assert compared(workspace, third) == compared(workspace, first)
+    (tmp_path / "by word").mkdir()
+    tmp_path = tmp_path / "by word"
     by_word = replace(told, columns=("sentence1", "sentence2", "label"), split="")
     second = round_trip(workspace, tmp_path, kind, first, by_word)
     assert compared(workspace, second) == compared(workspace, first)

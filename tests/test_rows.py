@@ -330,3 +330,38 @@ def test_a_limit_takes_the_first_rows_and_says_so():
     assert limit_rows(table, None) is table
     with pytest.raises(WorkbenchError, match="Limit 0"):
         limit_rows(table, 0)
+
+
+@pytest.mark.parametrize("score", ["5.0000000001", "5.5", "-1e-12", "1e+300", "6"])
+def test_a_score_outside_of_the_scale_is_shown_with_the_digits_that_tell(score):
+    _, [rejected] = gold(f"{HEADER}A dog,A cat,4\nWe,You,{score}\n")
+    assert rejected.reason == f"Score is outside 0:5: {score}"
+
+
+def test_columns_of_bytes_are_named_as_the_reason():
+    table = Table(
+        [["", "We", "4"], ["A dog", "", "4"]],
+        [1, 2],
+        ["image", "sentence2", "score"],
+        no_text=frozenset([0]),
+    )
+    _, rejected = pair_rows(table, Columns(sentence1=0, sentence2=1, score=2), STS)
+    assert [row.reason for row in rejected] == [
+        "Sentence 1 is no text, its column holds bytes: 'image'",
+        "Sentence 2 is blank: ''",
+    ]
+    _, rejected = unlabelled_rows(table, Columns(sentence1=1, sentence2=0))
+    assert rejected[0].reason == "Sentence 2 is no text, its column holds bytes: 'image'"
+    _, rejected = sentence_rows(table, Columns(sentence1=0))
+    assert [row.reason for row in rejected] == [
+        "Sentence is no text, its column holds bytes: 'image'"
+    ]
+    scored = Table([["A dog", "We", ""]], [1], ["a", "b", "raw"], no_text=frozenset([2]))
+    _, [rejected] = pair_rows(scored, Columns(sentence1=0, sentence2=1, score=2), STS)
+    assert rejected.reason == "Score is no text, its column holds bytes: 'raw'"
+
+
+def test_a_column_that_stands_in_the_first_row_asks_for_the_header() -> None:
+    table = read_table(b"1;satz a;satz b\n2;x;y\n", "x.csv", ImportOptions(header=False))
+    with pytest.raises(WorkbenchError, match="--header"):
+        find_column(table, "satz a")

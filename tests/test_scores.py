@@ -88,6 +88,12 @@ def test_words_are_read_with_the_labels_that_are_told():
     assert parsed.reasons == {"who knows": "Score is not a number: 'who knows'"}
 
 
+def test_a_label_with_two_scores_is_refused():
+    with pytest.raises(WorkbenchError, match=r"Label 'x' has two scores, 1\.0 and 2\.0"):
+        read_labels(("x=1", "X=2"))
+    assert read_labels(("x=1", "X=1.0")) == {"x": 1.0}
+
+
 @pytest.mark.parametrize("told", ["duplicate", "=1", "duplicate=", "duplicate=one", "x=nan"])
 def test_a_label_that_is_not_understood_is_named(told):
     with pytest.raises(WorkbenchError, match="for example duplicate=1"):
@@ -154,3 +160,18 @@ def test_the_range_offered_fits_the_observed_scores(scores, offered):
 def test_no_score_is_outside_of_the_range_offered(scores):
     scale = guess_range(np.array(scores))
     assert scale is None or all(scale.low <= score <= scale.high for score in scores)
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ([0.5, 2, 4.5, 5] * 50 + [7.5], "0:5"),
+        ([0.5, 2, 4.5, 5] * 50 + [-3, 7.5, 99], "0:5"),
+        ([0.1, 0.9] * 50 + [5.5], "0:1"),
+        ([1, 2, 5] * 20 + [7.5, 8, 9], None),
+        ([0.5, 2, 7.5], None),
+    ],
+)
+def test_a_slip_in_fifty_does_not_hide_the_scale(scores: list[float], expected: str | None) -> None:
+    found = guess_range(np.array(scores, dtype=float))
+    assert (str(found) if found else None) == expected

@@ -98,9 +98,7 @@ def main(arguments: list[str] | None = None) -> None:
         fail(str(error))
         sys.exit(USER_ERROR)
     except UnicodeEncodeError as error:
-        fail(
-            f"{ascii(error.object)} holds characters that no text can have. Name or write it in UTF-8."
-        )
+        fail(f"{error.object!a} holds characters that no text can have. Name or write it in UTF-8.")
         sys.exit(USER_ERROR)
     except sqlite3.DatabaseError as error:
         cure = (

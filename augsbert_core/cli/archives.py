@@ -23,11 +23,11 @@ def export_project(
     as_json: AsJson = False,
 ) -> None:
     """Write a project into one archive that another workspace can import; models stay here."""
-    from augsbert_core.exporting.files import size_text
+    from augsbert_core.exporting.files import expanded, size_text
     from augsbert_core.steps.project_archive import export_project as write
 
     workspace = open_home(context)
-    target = output.expanduser()
+    target = expanded(output)
     with progress("Export project", quiet=as_json) as report:
         manifest = write(workspace, named(workspace, project).id, target, report)
     n_bytes = target.stat().st_size
@@ -55,11 +55,12 @@ def import_project(
     as_json: AsJson = False,
 ) -> None:
     """Bring in a project that `export project` has written, all of it or nothing."""
+    from augsbert_core.exporting.files import expanded
     from augsbert_core.steps.project_archive import import_project as bring_in
 
     workspace = open_home(context)
     with progress("Import project", quiet=as_json) as report:
-        done = bring_in(workspace, file.expanduser(), name, report)
+        done = bring_in(workspace, expanded(file), name, report)
     show(
         {"project_id": done.project_id, "project": done.name, "counts": done.counts},
         [

@@ -211,9 +211,11 @@ def transfer(
     as_json: AsJson = False,
 ) -> None:
     """Try frozen embeddings on another task: logistic regression on labelled texts. --run and --model repeat."""
+    from augsbert_core.exporting.files import expanded
+
     targets = (*(f"run:{one}" for one in run or ()), *(f"model:{one}" for one in model or ()))
     options = TransferOptions(
-        targets, str(data.expanduser().resolve()), text, label, folds, seed, device
+        targets, str(expanded(data).resolve()), text, label, folds, seed, device
     )
     workspace = open_home(context)
     found = run_step(workspace, named(workspace, project), "transfer", options, as_json=as_json)

@@ -79,7 +79,7 @@ def export_model(
     from augsbert_core.exporting.files import size_text
     from augsbert_core.steps.export import export_model as write
 
-    target = output.expanduser()
+    target = _target(output)
     entries = write(open_home(context), run, target)
     n_bytes = sum(entry.size or 0 for entry in entries)
     result = {"run_id": run, "output": str(target), "n_files": len(entries), "n_bytes": n_bytes}
@@ -134,7 +134,7 @@ def export_silver(
         max_rank=max_rank,
         text=text,
     )
-    target = output.expanduser()
+    target = _target(output)
     n_pairs = write(workspace, silver, target, chosen=chosen, kind=kind, safe=safe)
     _show_written(target, n_pairs, "pairs", {"silver_set_id": silver}, as_json=as_json)
 
@@ -165,7 +165,7 @@ def export_gold(
     chosen = GoldFilter(
         splits=tuple(one.value for one in split or ()), low=lowest, high=highest, text=text
     )
-    target = output.expanduser()
+    target = _target(output)
     n_pairs = write(workspace, found.id, target, chosen=chosen, kind=kind, safe=safe)
     _show_written(target, n_pairs, "pairs", {}, as_json=as_json)
 
@@ -194,7 +194,7 @@ def export_corrections(
     from augsbert_core.steps.export_data import export_corrections as write
 
     workspace = open_home(context)
-    target = output.expanduser()
+    target = _target(output)
     n_rows = write(
         workspace,
         named(workspace, project).id,
@@ -205,6 +205,13 @@ def export_corrections(
         safe=safe,
     )
     _show_written(target, n_rows, "corrections", {}, as_json=as_json)
+
+
+def _target(output: Path) -> Path:
+    """Where to write to, with a leading ~ read."""
+    from augsbert_core.exporting.files import expanded
+
+    return expanded(output)
 
 
 def _in_unit(project: "Project", low: float | None, high: float | None) -> tuple[float, float]:
@@ -247,16 +254,18 @@ def export_script(context: typer.Context, run: RunId, output: TextOutput = None)
 
 def _write_or_print(entries: list["Entry"], output: Path | None) -> None:
     """The first entry goes to the output, further ones beside it."""
-    from augsbert_core.exporting.files import entry_bytes, write_file
+    from augsbert_core.exporting.files import check_new_file, entry_bytes, write_file
 
     if output is None:
         typer.echo(entry_bytes(entries[0]).decode("utf-8"), nl=False)
         for entry in entries[1:]:
             typer.echo(f"It needs {entry.name} too: give --output.", err=True)
         return
-    target = output.expanduser()
-    for entry in entries:
-        place = target if entry is entries[0] else target.with_name(entry.name)
+    target = _target(output)
+    places = [target, *(target.with_name(entry.name) for entry in entries[1:])]
+    for place in places:
+        check_new_file(place)
+    for entry, place in zip(entries, places, strict=True):
         write_file(entry, place)
         typer.echo(f"{place}")
 

@@ -1,13 +1,16 @@
 """What an import has found and done: lines for people, one record for programs."""
 
 import json
+import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from augsbert_core.exporting.files import rejected_csv, to_csv
+from augsbert_core.errors import WorkbenchError
+from augsbert_core.exporting.files import check_new_file, expanded, rejected_csv, to_csv
 from augsbert_core.importing.columns import KINDS
 from augsbert_core.steps.import_plan import count_by_source
 
@@ -317,3 +320,25 @@ def _cell(value: object) -> str:
 def _printable(line: str) -> str:
     """Without the line ends of a file's cells, and without codes that a terminal would obey."""
     return "".join(c if c.isprintable() else "\ufffd" for c in line)
+
+
+# --- the files that are asked for ------------------------------------------------------------------
+
+
+def new_files(rejects: Path | None, report: Path | None) -> tuple[Path | None, Path | None]:
+    """The files to write after the import, with ~ read. WorkbenchError, before it: one of them cannot be written."""
+    targets = [expanded(target) if target is not None else None for target in (rejects, report)]
+    places = []
+    for target in targets:
+        if target is not None:
+            check_new_file(target)
+            places.append(Path(os.path.normcase(os.path.realpath(target))))
+    if len(places) == 2:
+        first, second = places
+        if first == second:
+            raise WorkbenchError(f"--rejects and --report both name {report}. Name two files.")
+        if first in second.parents or second in first.parents:
+            raise WorkbenchError(
+                f"Of --rejects {rejects} and --report {report} one would be a folder for the other. Name two files."
+            )
+    return targets[0], targets[1]

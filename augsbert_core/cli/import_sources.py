@@ -1,5 +1,6 @@
 """The files that an import names: from disk, from an archive, a dataset folder, the hub, or standard input."""
 
+import os
 import sys
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -69,7 +70,13 @@ def _shown(name: str, names: Sequence[str]) -> str:
 
 
 def _is_dataset(name: str) -> bool:
-    return name.startswith(HUB) or (name != STANDARD_INPUT and Path(name).expanduser().is_dir())
+    return name.startswith(HUB) or (name != STANDARD_INPUT and os.path.isdir(_path(name)))
+
+
+def _path(name: str) -> Path:
+    from augsbert_core.exporting.files import expanded
+
+    return expanded(Path(name))
 
 
 def _open(name: str, shown: str, sheet: str | None) -> list[NamedData]:
@@ -77,13 +84,15 @@ def _open(name: str, shown: str, sheet: str | None) -> list[NamedData]:
         return [("standard input", sys.stdin.buffer.read())]
     if name.startswith(HUB):
         return _from_hub(name.removeprefix(HUB), sheet)
-    path = Path(name).expanduser()
-    if path.is_dir():
+    path = _path(name)
+    if os.path.isdir(path):
         return _from_folder(path, sheet)
     try:
         data = path.read_bytes()
     except OSError as error:
         raise WorkbenchError(f"{name} cannot be read ({error.strerror}).") from error
+    except ValueError as error:  # NUL, or half a character
+        raise WorkbenchError(f"{name!r} is no name of a file ({error}).") from error
     return [(shown, data)] if sheet is not None else _unpacked(shown, data)
 
 

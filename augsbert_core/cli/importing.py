@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 PLANNED = 0.45
 """The share of an import that is over once the files are understood."""
 
+TRIES = 5
+"""How often an import makes or joins a project that others take back meanwhile."""
+
 
 def register(app: typer.Typer) -> None:
     """Add these commands to the app."""
@@ -208,12 +211,13 @@ def import_files(
     as_json: AsJson = False,
 ) -> None:
     """Read files into a project, which is made when there is none of that name."""
+    from augsbert_core.cli.import_report import new_files
+
     if project is None and not dry_run:
         raise typer.BadParameter(
             "name the project. Only --dry-run needs none.", param_hint="'--project' / '-p'"
         )
-    for target in (rejects, report):
-        _require_new(target)
+    rejects, report = new_files(rejects, report)
     told: dict[str, Any] = {
         "kind": kind,
         "encoding": encoding,
@@ -327,15 +331,27 @@ def _write(
     report: "Report",
 ) -> "ImportReport":
     from augsbert_core.steps.import_data import import_plan
-    from augsbert_core.storage.projects import create_project, delete_project
+    from augsbert_core.storage.projects import (
+        delete_if_empty,
+        find_or_create_project,
+        find_project,
+    )
 
-    project = existing or create_project(workspace, name)
-    try:
-        return import_plan(workspace, project.id, plan, report)
-    except BaseException:
-        if existing is None:
-            delete_project(workspace, project.id)
-        raise
+    for _ in range(TRIES):
+        project, is_new = (existing, False) if existing else find_or_create_project(workspace, name)
+        try:
+            return import_plan(workspace, project.id, plan, report)
+        except BaseException as error:
+            if is_new:
+                delete_if_empty(workspace, project.id)
+            elif (
+                isinstance(error, WorkbenchError)
+                and not existing
+                and find_project(workspace, name) is None
+            ):
+                continue  # another command had made the project, and took it back when its own files were no good
+            raise
+    raise WorkbenchError(f"Other commands make and remove project {name!r} again and again.")
 
 
 def _tell(
@@ -356,16 +372,13 @@ def _tell(
     makers = ((rejects, lambda: rejects_csv(plan)), (report, lambda: json_bytes(record)))
     for target, make in makers:
         if target is not None:
-            place = target.expanduser()
-            write_file(Entry(place.name, make()), place)
-            lines.append(f"{place} is written.")
+            try:
+                write_file(Entry(target.name, make()), target)
+            except WorkbenchError as error:
+                came = " The rows have come in all the same." if done else ""
+                raise WorkbenchError(f"{error}{came}") from error
+            lines.append(f"{target} is written.")
     show(record, lines, as_json=as_json)
-
-
-def _require_new(target: Path | None) -> None:
-    """WorkbenchError: there is such a file already. Said before the import, not after it."""
-    if target is not None and target.expanduser().exists():
-        raise WorkbenchError(f"{target} exists already. Name a new file.")
 
 
 def _score_range(text: str | None, task: str | None) -> tuple[float, float] | None:

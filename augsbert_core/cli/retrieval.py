@@ -183,10 +183,11 @@ def mine_negatives(
     """Write queries with positives and near negatives, to train rerankers and retrievers elsewhere."""
     import shutil
 
+    from augsbert_core.exporting.files import check_new_file
+
     if output.suffix not in (".jsonl", ".csv"):
         raise typer.BadParameter(f"{output.name!r} ends in neither .jsonl nor .csv.")
-    if output.exists():
-        raise WorkbenchError(f"{output} exists already. Name a new file.")
+    check_new_file(output)
     options = NegativesOptions(
         source=target_name(source),
         labeler=model_name(labeler) if labeler else "",

@@ -201,11 +201,12 @@ def _was_typed(context: typer.Context, name: str) -> bool:
 def read_recipe(name: str, options: BiEncoderOptions) -> BiEncoderOptions:
     """A preset applied to the options, or the options in a TOML file."""
     from augsbert_core.errors import WorkbenchError
+    from augsbert_core.exporting.files import expanded
     from augsbert_core.steps.recipes import PRESETS, apply_preset, from_toml
 
     if name in PRESETS:
         return apply_preset(name, options)
-    path = Path(name).expanduser()
+    path = expanded(Path(name))
     if not path.is_file():
         raise WorkbenchError(
             f"{name!r} is neither a preset nor a file. Presets are {', '.join(PRESETS)}."

@@ -1,11 +1,13 @@
 """Files out: CSV that spreadsheets open without running what is in it, JSON lines, folders and zip files."""
 
 import csv
+import errno
 import io
 import json
 import math
 import os
 import shutil
+import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -122,40 +124,129 @@ def write_file(entry: Entry, path: Path) -> None:
         _put(entry, partial)
 
 
+UNFINISHED = ".augsbert-unfinished-"
+"""How the folders begin that hold what is being written, each beside its target."""
+
+
+def expanded(path: Path) -> Path:
+    """The path with a leading ~ as the home folder it stands for. WorkbenchError: there is no such user."""
+    try:
+        return path.expanduser()
+    except RuntimeError as error:
+        raise WorkbenchError(
+            f"{_shown(path)} begins with the home of someone who is not known here. Write the folder out."
+        ) from error
+
+
+def check_new_file(path: Path) -> None:
+    """WorkbenchError: there is such a file already, or it could not be written. Makes nothing."""
+    with _explained(path):
+        _check_place(path)
+    if os.path.lexists(path):
+        raise _taken(path)
+
+
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
     """A place to write a new file to, which gets its name only when all went well; else nothing is left.
 
-    WorkbenchError: there is such a file already, or it cannot be written.
+    Further files may be written beside that place; they go again. WorkbenchError: there is such a file already,
+    also when another has made it meanwhile, or it cannot be written.
     """
-    if path.exists():
-        raise WorkbenchError(f"{path} exists already. Name a new file.")
-    with _explained(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_name(path.name + ".partial")
+    check_new_file(path)
+    with _unfinished(path) as work:
+        partial = work / "file"
         yield partial
-        os.replace(partial, path)
+        try:
+            _name_file(partial, path)
+        except FileExistsError as error:
+            raise _taken(path) from error
 
 
 @contextmanager
-def whole_folder(folder: Path, *, keep: bool = True) -> Iterator[Path]:
+def whole_folder(folder: Path) -> Iterator[Path]:
     """A new folder to write to, which gets its name only when all went well; else nothing is left.
 
-    keep: False removes it in any case, for files that go elsewhere. WorkbenchError: the folder holds something
-    already, or cannot be written.
+    WorkbenchError: the folder holds something already, also when another has filled it meanwhile, or cannot be
+    written.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise WorkbenchError(f"{folder} exists already and is not empty. Name a new folder.")
-    partial = folder.with_name(folder.name + ".partial")
     with _explained(folder):
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
+        _check_place(folder)
+        if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):
+            raise _not_empty(folder)
+    target = folder.resolve() if folder.is_dir() else folder
+    with _unfinished(target) as work:
+        partial = work / "folder"
+        partial.mkdir()
         yield partial
-        if not keep:
-            return
-        if folder.exists():
-            folder.rmdir()
-        os.replace(partial, folder)
+        with suppress(OSError):  # an empty one gives way; one that was filled meanwhile does not
+            target.rmdir()
+        try:
+            os.rename(partial, target)
+        except OSError as error:
+            if error.errno in (errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR):
+                raise _not_empty(folder) from error
+            raise
+
+
+def _taken(path: Path) -> WorkbenchError:
+    return WorkbenchError(f"{_shown(path)} exists already. Name a new file.")
+
+
+def _not_empty(folder: Path) -> WorkbenchError:
+    return WorkbenchError(f"{_shown(folder)} exists already and is not empty. Name a new folder.")
+
+
+def _name_file(partial: Path, path: Path) -> None:
+    """Give a finished file its name. FileExistsError: another has that name; it stays as it is."""
+    try:
+        os.link(partial, path)
+    except FileExistsError:
+        raise
+    except OSError:
+        # This disk has no second names for a file: claim the name first, which only one can.
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        try:
+            os.replace(partial, path)
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
+
+
+def _check_place(path: Path) -> None:
+    """OSError, WorkbenchError: a name on the way is none, or there is no folder, or none that we may write to."""
+    try:
+        os.lstat(path)
+    except ValueError as error:  # NUL, or half a character
+        raise WorkbenchError(
+            f"{_shown(path)} is no name for a file ({error}). Choose another name."
+        ) from error
+    except FileNotFoundError:
+        pass
+    else:
+        return
+    place, names = path, []
+    while not os.path.lexists(place) and place != place.parent:
+        names.append(place.name)
+        place = place.parent
+    for name in names:
+        with suppress(FileNotFoundError):
+            os.lstat(place / name)  # too long, for one
+    if not place.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(place))
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(place))
+
+
+@contextmanager
+def _unfinished(target: Path) -> Iterator[Path]:
+    """A folder of our own beside the target, on the same disk; it goes again in any case."""
+    with _explained(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(
+            prefix=UNFINISHED, dir=target.parent, ignore_cleanup_errors=True
+        ) as work:
+            yield Path(work)
 
 
 def _put(entry: Entry, target: Path) -> None:
@@ -186,10 +277,13 @@ def write_zip(entries: Iterable[Entry], path: Path) -> None:
     Weights are stored as they are, since they do not get smaller. WorkbenchError: there is such a file already,
     or it cannot be written.
     """
-    with (
-        whole_file(path) as partial,
-        zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive,
-    ):
+    with whole_file(path) as partial:
+        pack_zip(entries, partial)
+
+
+def pack_zip(entries: Iterable[Entry], path: Path) -> None:
+    """The zip file of `write_zip`, straight to a path of ours. OSError: it cannot be written."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for entry in entries:
             _add_to_zip(archive, entry)
 
@@ -216,20 +310,27 @@ def _add_to_zip(archive: zipfile.ZipFile, entry: Entry) -> None:
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Turn a full disk or a forbidden folder into one sentence, and leave nothing half-written."""
-    partial = path.with_name(path.name + ".partial")
+    """Turn a full disk or a forbidden folder into one sentence."""
     try:
         yield
     except OSError as error:
         raise WorkbenchError(
-            f"{path} cannot be written ({error}). Choose another place."
+            f"{_shown(path)} cannot be written ({_reason(error, path)}). Choose another place."
         ) from error
-    finally:
-        if partial.is_dir():
-            shutil.rmtree(partial, ignore_errors=True)
-        else:
-            with suppress(OSError):  # of a folder that is a file, for one
-                partial.unlink(missing_ok=True)
+
+
+def _reason(error: OSError, path: Path) -> str:
+    """What went wrong, and where, unless that is the target or the folder of ours beside it."""
+    if error.strerror is None:
+        return str(error)
+    place = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else ""
+    told = place and place != str(path) and UNFINISHED not in place
+    return f"{error.strerror}: {_shown(Path(place))}" if told else error.strerror
+
+
+def _shown(path: Path) -> str:
+    """The path for people; what cannot be printed as an escape."""
+    return str(path) if str(path).isprintable() else repr(str(path))
 
 
 def _cell(value: object, safe: bool) -> object:

@@ -5,18 +5,21 @@ back as it was, to the last character.
 """
 
 import re
+import zipfile
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.exporting.files import (
     Entry,
+    pack_zip,
     whole_file,
     whole_folder,
     write_csv,
     write_json_lines,
-    write_zip,
 )
 from augsbert_core.exporting.tables import (
     COUNT,
@@ -142,16 +145,14 @@ def _write_dataset(target: Path, columns: Sequence[Column], rows: Rows) -> int:
 
 
 def _write_dataset_zip(target: Path, columns: Sequence[Column], rows: Rows) -> int:
-    beside = target.with_name(target.name + ".folder")
-    with whole_folder(beside, keep=False) as partial:
-        n_rows = _fill_dataset(partial, columns, rows)
-        files = sorted(path for path in partial.rglob("*") if path.is_file())
-        write_zip(
-            [
-                Entry(f"{target.stem}/{path.relative_to(partial).as_posix()}", path)
-                for path in files
-            ],
-            target,
+    with whole_file(target) as partial:
+        folder = partial.with_name("dataset")
+        folder.mkdir()
+        n_rows = _fill_dataset(folder, columns, rows)
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        pack_zip(
+            [Entry(f"{target.stem}/{path.relative_to(folder).as_posix()}", path) for path in files],
+            partial,
         )
     return n_rows
 
@@ -220,13 +221,32 @@ def _write_xlsx(path: Path, columns: Sequence[Column], rows: Rows) -> int:
             sheet.append(
                 [cell(value, n_rows, name) for value, name in zip(row, names, strict=True)]
             )
-        book.save(path)
-    except BaseException:
-        # openpyxl keeps the sheet in a temporary file of its own, else until the process ends.
-        sheet.close()
-        sheet._writer.cleanup()
+        _save_book(book, path)
+    except BaseException as error:
+        _forget_sheet(sheet)
+        if type(error).__module__.startswith("lxml"):
+            # Where it is installed, openpyxl writes with it, and this is its word for a full disk.
+            raise OSError(str(error)) from error
         raise
     return n_rows
+
+
+def _save_book(book: Any, path: Path) -> None:
+    """As openpyxl's own way, which leaves the file open when the disk is full."""
+    from openpyxl.writer.excel import ExcelWriter
+
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        book.properties.modified = datetime.now(UTC).replace(tzinfo=None)
+        ExcelWriter(book, archive).write_data()
+
+
+def _forget_sheet(sheet: Any) -> None:
+    """Remove the temporary file in which openpyxl keeps a sheet, else until the process ends."""
+    # The sheet may be closed or broken; whatever that raises would hide what went wrong before.
+    with suppress(Exception):
+        sheet.close()
+    with suppress(Exception):
+        sheet._writer.cleanup()
 
 
 def refuse_rows(kind: str, n_rows: int) -> None:

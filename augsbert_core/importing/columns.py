@@ -39,7 +39,8 @@ class Columns:
     """0-based positions of the columns that are used; None where the table has no such column.
 
     label: of NLI rows, also of those that triplets are made of. negative: of triplets, whose anchor and positive are
-    sentence1 and sentence2. source_id: the file's own name of each row.
+    sentence1 and sentence2. source_id: the file's own name of each row. word: what the score was called before it
+    became a number, in files that the workbench has written.
     """
 
     sentence1: int
@@ -50,11 +51,12 @@ class Columns:
     label: int | None = None
     negative: int | None = None
     source_id: int | None = None
+    word: int | None = None
 
     @property
     def used(self) -> list[int]:
         """The positions in use, in ascending order."""
-        every = (*self.told, self.split, self.group, self.source_id)
+        every = (*self.told, self.split, self.group, self.source_id, self.word)
         return sorted(position for position in every if position is not None)
 
     @property
@@ -138,6 +140,11 @@ def find_column(table: Table, name: str) -> int:
             return found[0]
     if wanted.isascii() and wanted.isdigit() and len(wanted) < 10 and int(wanted) < _width(table):
         return int(wanted)
+    if table.header is None and wanted in (cell.strip() for row in table.rows[:1] for cell in row):
+        raise WorkbenchError(
+            f"Column {name!r} stands in the first row, which was not taken for a header. Say that the first row is "
+            "the header (--header)."
+        )
     raise WorkbenchError(
         f"There is no column {name!r}. {_columns_seen(table)} "
         "Give one of these names, or a position counted from 0."
@@ -358,6 +365,8 @@ def with_named(table: Table, columns: Columns, kind: str) -> Columns:
 
     if kind == "pairs":
         columns = fill(columns, "split", SPLIT_NAMES, None)
+        if "scaledscore" in header:
+            columns = fill(columns, "word", ("label",), None)
     columns = fill(columns, "group", GROUP_NAMES, _STSB_GROUP)
     return fill(columns, "source_id", ID_NAMES, _STSB_ID)
 

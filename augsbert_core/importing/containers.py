@@ -7,6 +7,7 @@ as paths. An Excel workbook is a zip archive, too, and is left as it is.
 import gzip
 import io
 import lzma
+import stat
 import struct
 import zipfile
 import zlib
@@ -16,6 +17,7 @@ from pathlib import PurePosixPath
 from typing import IO, NamedTuple
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.importing.file_names import shown_name
 
 UNPACKED_LIMIT = 2 * 1024**3
 """How many bytes an archive may unpack to."""
@@ -95,7 +97,7 @@ def unpack(data: bytes, name: str, sheet: str | None = None) -> Unpacked:
         if _is_workbook(archive, name):
             _refuse_large(archive, name)
             return Unpacked(data, name, [], [], "", sheet)
-        files = _files_in(archive)
+        files, links = _files_in(archive)
         tables = _with_tables(list(files))
         member, rest = _choose(list(files), tables, sheet, name)
         inner = _read_member(archive, files[member], name, _Budget(name, len(data)))
@@ -103,8 +105,12 @@ def unpack(data: bytes, name: str, sheet: str | None = None) -> Unpacked:
     others = [other for other in tables if other != member]
     note = f"{_short(member)} was read from the zip archive"
     note += f"; {_listed(others)} {'was' if len(others) == 1 else 'were'} not." if others else "."
+    notes = [note]
+    if links:
+        verb = "is a link and was" if len(links) == 1 else "are links and were"
+        notes.append(f"{_listed(links)} {verb} not followed.")
     known = tables if member in tables else [*tables, member]
-    return Unpacked(inner, f"{name}/{_short(member)}", [note], known, member, rest)
+    return Unpacked(inner, f"{name}/{_short(member)}", notes, known, member, rest)
 
 
 def members(data: bytes) -> list[str]:
@@ -113,7 +119,7 @@ def members(data: bytes) -> list[str]:
         return []
     try:
         with _open_zip(data, "") as archive:
-            return [] if _is_workbook(archive, "") else _with_tables(list(_files_in(archive)))
+            return [] if _is_workbook(archive, "") else _with_tables(list(_files_in(archive)[0]))
     except WorkbenchError:
         return []
 
@@ -121,8 +127,10 @@ def members(data: bytes) -> list[str]:
 def expand(data: bytes, name: str) -> list[tuple[str, bytes]]:
     """Every file with a table that an archive holds, as (name, data); the file itself when it is no archive.
 
-    The names are free of folders and control characters, and no two are the same. WorkbenchError: as `unpack`.
+    The names of members are free of folders and control characters, and no two are the same; the file's own is as
+    `shown_name` writes it. Links are left out. WorkbenchError: as `unpack`.
     """
+    name = shown_name(name)
     if not is_zip(data):
         unpacked = unpack(data, name)
         plain = name[:-3] if is_gzip(data) and name.lower().endswith(".gz") else name
@@ -131,7 +139,7 @@ def expand(data: bytes, name: str) -> list[tuple[str, bytes]]:
         if _is_workbook(archive, name):
             _refuse_large(archive, name)
             return [(name, data)]
-        files = _files_in(archive)
+        files, _ = _files_in(archive)
         chosen = _with_tables(list(files)) or list(files)
         if not chosen:
             raise _holds_nothing(name)
@@ -217,19 +225,40 @@ def _is_workbook(archive: zipfile.ZipFile, name: str) -> bool:
         raise WorkbenchError(
             f"{name} cannot be read: it is an OpenDocument file. Save it as .xlsx or CSV and import that."
         )
+    if any(member in names for member in ("Index/Document.iwa", "Index.zip", "index.apxl")):
+        raise WorkbenchError(
+            f"{name} cannot be read: it is an Apple Numbers or Pages document. Export it as CSV or .xlsx and import that."
+        )
     return False
 
 
-def _files_in(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    """The members that a person packed, by a name that is safe to show."""
-    found = {}
+def _files_in(archive: zipfile.ZipFile) -> tuple[dict[str, zipfile.ZipInfo], list[str]]:
+    """The members that a person packed, by a name that is safe to show and that no other has; and the links."""
+    found: dict[str, zipfile.ZipInfo] = {}
+    links: list[str] = []
     for info in archive.infolist():
         parts = info.filename.replace("\\", "/").split("/")
         hidden = any(part.startswith((".", "__MACOSX")) and part != ".." for part in parts)
         hidden = hidden or parts[-1].lower() in ("thumbs.db", "desktop.ini")
-        if not info.is_dir() and parts[-1] and not hidden:
-            found[_shown(info.filename)] = info
-    return found
+        if info.is_dir() or not parts[-1] or hidden:
+            continue
+        name = _shown(info.filename)
+        if stat.S_ISLNK(info.external_attr >> 16):
+            links.append(name)  # What it holds is the name of another file.
+        else:
+            found[_free(name, found)] = info
+    return found, links
+
+
+def _free(name: str, taken: dict[str, zipfile.ZipInfo]) -> str:
+    """A name that is not taken: of two members "a.csv" the second is "a (2).csv"."""
+    if name not in taken:
+        return name
+    stem, dot, ending = name.rpartition(".")
+    number = 2
+    while (other := f"{stem} ({number}){dot}{ending}" if stem else f"{name} ({number})") in taken:
+        number += 1
+    return other
 
 
 def _shown(text: str) -> str:

@@ -10,8 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.importing.arrow_reading import check_size
+from augsbert_core.importing.arrow_sizes import written_bytes
 from augsbert_core.importing.dataset_shards import File, is_data_file, join_shards, parquet_bytes
+from augsbert_core.importing.file_names import shorten, shown_name
 from augsbert_core.importing.parquet import read_arrow
 
 if TYPE_CHECKING:
@@ -25,12 +30,14 @@ _MAX_BYTES = 4 * 1024**3
 
 def is_dataset_folder(path: Path) -> bool:
     """Whether a folder holds a saved dataset, or data files, or so many files that reading it will say so."""
-    if not path.is_dir():
-        return False
     try:
+        if not path.is_dir():
+            return False
         return _is_saved(path) or next(_data_files(path), None) is not None
     except WorkbenchError:
         return True
+    except (OSError, ValueError):
+        return False
 
 
 def read_dataset_folder(path: Path) -> list[File]:
@@ -40,14 +47,29 @@ def read_dataset_folder(path: Path) -> list[File]:
     gives its Parquet, Arrow, JSON, JSON Lines, CSV and TSV files by name. WorkbenchError: no data files, files that
     are missing, damaged or outside the folder, or more than can be read at once.
     """
-    if not path.is_dir():
-        raise WorkbenchError(f"{path} is no folder. Give the folder that holds the dataset.")
+    try:
+        if not path.is_dir():
+            raise WorkbenchError(f"{path} is no folder. Give the folder that holds the dataset.")
+        return _read_folder(path)
+    except WorkbenchError as error:
+        raise WorkbenchError(shown_name(str(error))) from None
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise WorkbenchError(
+            f"{shorten(str(path))} cannot be read: {why} ({shorten(str(error.filename or path))}). "
+            "Check the names and permissions of its files."
+        ) from None
+
+
+def _read_folder(path: Path) -> list[File]:
     root, name = _boundary(path), path.absolute().name
     if (path / _SPLITS).is_file():
         splits = _read_json(path / _SPLITS).get("splits")
-        if not isinstance(splits, list) or not splits:
-            raise WorkbenchError(f"{path / _SPLITS} names no splits. Save the dataset again.")
-        folders = [(str(split), _inside(path, str(split), root)) for split in splits]
+        if not _are_names(splits) or not splits:
+            raise WorkbenchError(
+                f"{path / _SPLITS} names no splits: {shorten(repr(splits))}. Save the dataset again."
+            )
+        folders = [(split, _inside(path, split, root)) for split in splits]
         tables = [(split, _saved_split(folder, root)) for split, folder in folders]
         # An empty split is no reason to refuse the others.
         full = [one for one in tables if one[1].num_rows] or tables
@@ -57,6 +79,10 @@ def read_dataset_folder(path: Path) -> list[File]:
         split = split if isinstance(split, str) and re.fullmatch(r"[\w.-]+", split) else "data"
         return [(f"{name}/{split}.parquet", parquet_bytes(_saved_split(path, root)))]
     return join_shards(_read_files(path, root))
+
+
+def _are_names(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) and one for one in value)
 
 
 def _is_saved(path: Path) -> bool:
@@ -84,7 +110,7 @@ def _inside(folder: Path, name: str, root: Path) -> Path:
         is_inside = False
     if not is_inside:
         raise WorkbenchError(
-            f"The dataset in {folder} names a file outside of its folder ({name[:80]!r}), so it was not read. "
+            f"The dataset in {folder} names a file outside of its folder ({shorten(name)!r}), so it was not read. "
             "Save the dataset again, without links."
         )
     return path
@@ -115,7 +141,7 @@ def _saved_split(folder: Path, root: Path) -> "pa.Table":
         table = pa.concat_tables(shards)
         indices = state.get("_indices_files") or state.get("_indices_data_files")
         if mapping := _read_arrow_files(folder, indices, root):
-            table = _take(table, pa.concat_tables(mapping))
+            table = _take(table, pa.concat_tables(mapping), folder)
         return _with_features(table, folder, root)
     except (pa.ArrowException, IndexError) as error:
         why = " ".join(str(error).split())[:150]
@@ -126,22 +152,42 @@ def _saved_split(folder: Path, root: Path) -> "pa.Table":
 
 def _read_arrow_files(folder: Path, files: Any, root: Path) -> "list[pa.Table]":
     """The Arrow files of a list [{"filename": …}], as the state of a dataset names them."""
-    names = [file.get("filename") for file in files or [] if isinstance(file, dict)]
+    files = [] if files is None else files
+    is_list = isinstance(files, list) and all(isinstance(file, dict) for file in files)
+    names = [file.get("filename") for file in files] if is_list else None
+    if not _are_names(names):
+        raise WorkbenchError(
+            f"{folder / _STATE} does not name its data files: {shorten(repr(files))}. Save the dataset again."
+        )
     tables = []
-    n_bytes = 0
-    for name in names:
-        path = _inside(folder, str(name), root)
+    n_bytes = n_unpacked = 0
+    for name in names or []:
+        path = _inside(folder, name, root)
         if not path.is_file():
             raise WorkbenchError(f"{path} is missing. Save or download the dataset again.")
         n_bytes += path.stat().st_size
         _check_size(folder, n_bytes)
         tables.append(read_arrow(path.read_bytes(), str(path)))
+        n_unpacked += tables[-1].nbytes
+        _check_size(folder, n_unpacked)
     return tables
 
 
-def _take(table: "pa.Table", mapping: "pa.Table") -> "pa.Table":
+def _take(table: "pa.Table", mapping: "pa.Table", folder: Path) -> "pa.Table":
     if mapping.num_columns != 1:
         raise IndexError("its indices are no single column")
+    places = mapping.column(0).to_numpy()
+    if not np.issubdtype(places.dtype, np.integer):
+        raise IndexError("its indices are no whole numbers")
+    if len(places) and not 0 <= int(places.min()) <= int(places.max()) < table.num_rows:
+        raise IndexError("its indices are beyond its rows")
+    # A row can be named a million times.
+    counts = np.bincount(places.astype(np.int64), minlength=table.num_rows)
+    try:
+        n_bytes = sum(written_bytes(column, counts) for column in table.columns)
+    except ValueError as error:
+        raise IndexError(str(error)) from None
+    check_size(str(folder), len(places), table.num_columns, n_bytes)
     return table.take(mapping.column(0))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.importing.arrow_reading import check_size
 from augsbert_core.importing.parquet import read_arrow
 
 if TYPE_CHECKING:
@@ -106,7 +107,13 @@ def _join_lines(texts: list[bytes]) -> bytes:
 def _join_tables(target: str, parts: list[File]) -> bytes:
     import pyarrow as pa
 
-    tables = [read_arrow(data, name) for name, data in parts]
+    tables = []
+    n_rows = n_bytes = 0
+    for name, data in parts:
+        tables.append(read_arrow(data, name))
+        n_rows += tables[-1].num_rows
+        n_bytes += tables[-1].nbytes
+        check_size(target, n_rows, tables[-1].num_columns, n_bytes)
     try:
         return parquet_bytes(pa.concat_tables(tables, promote_options="permissive"))
     except pa.ArrowException as error:

@@ -28,13 +28,16 @@ _FOREIGN_STARTS = (
     (b"\x28\xb5\x2f\xfd", "a Zstandard archive", _UNPACK),
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive", _UNPACK),
     (b"Rar!\x1a\x07", "a RAR archive", _UNPACK),
+    (b"\x5d\x00\x00\x80\x00", "an LZMA archive", _UNPACK),
+    (b"\x1f\x9d", "a compressed file (.Z)", _UNPACK),
     (
         b"version https://git-lfs.github.com/spec/",
         "a pointer to a file in Git LFS, not the file itself",
         "Fetch the file with git lfs pull, or download it again.",
     ),
 )
-_BZIP2 = re.compile(rb"BZh[1-9]1AY&SY")
+_BZIP2 = re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)")
+_XML_SHEET = re.compile(rb"<office:document\b|<\?mso-application\s+progid=.Excel|<Workbook\s+xmlns")
 _WEB_PAGE = re.compile(rb"\s*(?:<!doctype html|<html[\s>])", re.IGNORECASE)
 _BYTE_ORDER_MARKS = (
     # The mark of UTF-32 begins with the mark of UTF-16, so it is looked for first.
@@ -138,12 +141,28 @@ def refuse_other_formats(data: bytes, name: str) -> None:
     for start, what, remedy in _FOREIGN_STARTS:
         if data.startswith(start):
             raise _foreign(name, what, remedy)
-    if data[257:262] == b"ustar":
+    if data[257:262] == b"ustar" or _is_old_tar(data):
         raise _foreign(name, "a tar archive", _UNPACK)
     if _BZIP2.match(data):
         raise _foreign(name, "a bzip2 archive", _UNPACK)
+    if data[:200].lstrip(b"\xef\xbb\xbf \r\n").startswith(b"<?xml") and _XML_SHEET.search(
+        data[:2000]
+    ):
+        raise _foreign(
+            name, "a spreadsheet saved as XML", "Save it as .xlsx or CSV and import that."
+        )
     if _WEB_PAGE.match(data[:1000]):
         raise _foreign(name, "a web page", "Download the file itself and import that.")
+
+
+def _is_old_tar(data: bytes) -> bool:
+    """Whether the first block is the head of a tar archive without a mark: its sum is written in it."""
+    if len(data) < 512 or not data[0]:
+        return False
+    written = data[148:156].strip(b" \0")
+    if not re.fullmatch(rb"[0-7]{1,7}", written):
+        return False
+    return int(written, 8) == sum(data[:148]) + 8 * ord(" ") + sum(data[156:512])
 
 
 def _foreign(name: str, what: str, remedy: str) -> WorkbenchError:

@@ -8,6 +8,7 @@ of 5,749), while a real CSV falls apart without quoting.
 import contextlib
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,9 +18,10 @@ from augsbert_core.errors import WorkbenchError
 from augsbert_core.importing.column_names import count_known_names, is_number, looks_like_header
 from augsbert_core.importing.decoding import decode
 from augsbert_core.importing.table import Table
+from augsbert_core.importing.text_heads import sample_of, without_hint
 
 DELIMITERS = ("\t", ",", ";", "|")
-_SAMPLE_CHARACTERS = 256 * 1024
+_COMMENTS = re.compile(r"(?:#[^\r\n]*(?:\r\n?|\n)){1,10}")
 _DELIMITER_NAMES = {
     "\\t": "\t",
     "tab": "\t",
@@ -83,11 +85,15 @@ def read_delimited(
     """
     decoded = decode(data, name, encoding)
     text, notes = decoded.text, decoded.notes
+    if delimiter is not None:
+        delimiter = _check_delimiter(delimiter)
+    text, n_skipped, hint = without_hint(text, notes)
+    delimiter = hint if delimiter is None else delimiter
+    if not n_skipped:
+        text, n_skipped = _without_comments(text, name, delimiter, quoting, notes)
     if delimiter is None:
         delimiter = _guess_delimiter(text, name, quoting)
-    else:
-        delimiter = _check_delimiter(delimiter)
-    reading, quoted = _read_text(text, delimiter, quoting, notes)
+    reading, quoted = _read_text(text, delimiter, quoting, notes, n_skipped)
     names = None
     if header is None:
         header = bool(reading.rows) and looks_like_header(reading.rows[0], reading.rows[1:200])
@@ -126,13 +132,44 @@ def _check_delimiter(delimiter: str) -> str:
     return delimiter
 
 
+def _without_comments(
+    text: str, name: str, delimiter: str | None, quoting: bool | None, notes: list[str]
+) -> tuple[str, int]:
+    """The text with the lines above a table that begin with # emptied, and how many these were.
+
+    Lines that can be the header or rows of the table stay.
+    """
+    if not text.startswith("#"):
+        return text, 0
+    head = _COMMENTS.match(text)
+    lines = head[0].splitlines() if head else []
+    rest = text[head.end() :] if head else text
+    if not lines or rest.startswith("#"):
+        return text, 0
+    if delimiter is None:
+        delimiter = _guess_delimiter(rest, name, quoting)
+    reading, _ = _read_text(sample_of(rest), delimiter, quoting, [])
+    if not delimiter or reading.width < 2 or reading.share < 0.9:
+        return text, 0
+    if count_known_names(reading.rows[0]) < 2:
+        fitting = [len(line.split(delimiter)) == reading.width for line in lines]
+        lines = lines[: fitting.index(True)] if any(fitting) else lines
+    if not lines:
+        return text, 0
+    for _ in lines:
+        text = text[re.search(r"\r\n?|\n", text).end() :]  # type: ignore[union-attr]
+    some = "line that begins" if len(lines) == 1 else "lines that begin"
+    notes.append(
+        f"{len(lines)} {some} with # above the table {'was' if len(lines) == 1 else 'were'} skipped."
+    )
+    return "\n" * len(lines) + text, len(lines)
+
+
 def _guess_delimiter(text: str, name: str, quoting: bool | None) -> str:
     """The delimiter under which the head of the file is most regular; "" when it is one column."""
-    sample = text[:_SAMPLE_CHARACTERS]
-    if len(sample) < len(text):
-        sample = sample[: max(sample.rfind("\n"), sample.rfind("\r")) + 1] or sample
+    sample = sample_of(text)
     is_txt = name.lower().removesuffix(".gz").endswith(".txt")
-    best, best_rank = "", (0, False, False, 0.0, 0)
+    best, best_rank = "", (0, False, False, False, 0.0, 0)
     for delimiter in DELIMITERS:
         if delimiter not in sample:
             continue
@@ -141,11 +178,15 @@ def _guess_delimiter(text: str, name: str, quoting: bool | None) -> str:
         # Running text has commas, too: a .txt file needs better evidence than that.
         is_prose = is_txt and delimiter != "\t" and not n_known
         is_title = n_known and len(reading.rows[0]) == 1
-        if reading.width < 2 or reading.share < 0.5 or is_prose or is_title:
+        is_regular = reading.width >= 2 and reading.share >= 0.5
+        # A header in known words says what the columns are, whatever else stands among the rows.
+        if not (is_regular or _has_rows_below_header(reading, n_known)) or is_prose or is_title:
             continue
         rank = (
             n_known,
             delimiter == "\t",
+            len(reading.rows[0])
+            == reading.width,  # what stands in numbers and texts is not in the header
             _has_number_column(reading),
             round(reading.share, 1),
             reading.width,
@@ -155,16 +196,24 @@ def _guess_delimiter(text: str, name: str, quoting: bool | None) -> str:
     return best
 
 
+def _has_rows_below_header(reading: _Reading, n_known: int) -> bool:
+    width = len(reading.rows[0]) if reading.rows else 0
+    return n_known >= 2 and width == n_known and sum(len(row) == width for row in reading.rows) > 1
+
+
 def _has_number_column(reading: _Reading) -> bool:
-    """Whether some column holds numbers, as a column of scores does."""
+    """Whether some column holds numbers, but for a few cells, as a column of scores does."""
     rows = [row[:50] for row in reading.rows[1:200] or reading.rows if len(row) == reading.width]
-    return any(all(map(is_number, cells)) for cells in zip(*rows, strict=True))
+    return any(sum(map(is_number, cells)) >= 0.9 * len(cells) for cells in zip(*rows, strict=True))
 
 
 def _read_text(
-    text: str, delimiter: str, quoting: bool | None, notes: list[str]
+    text: str, delimiter: str, quoting: bool | None, notes: list[str], n_skipped: int = 0
 ) -> tuple[_Reading, bool]:
-    """The rows and whether quoting was used; adds to the notes what a user should know."""
+    """The rows and whether quoting was used; adds to the notes what a user should know.
+
+    n_skipped: lines that were emptied before, which the notes have told.
+    """
     reading, quoted = _choose_quoting(text, delimiter, quoting, notes)
     if quoted and reading.bad_quote:
         notes.append(
@@ -172,7 +221,7 @@ def _read_text(
             "would have joined were read line by line."
         )
         reading = _unjoin(text, reading, delimiter)
-    return _without_blank_lines(reading, notes), quoted
+    return _without_blank_lines(reading, delimiter, notes, n_skipped), quoted
 
 
 def _choose_quoting(
@@ -337,12 +386,23 @@ def _one_line(line: str, delimiter: str) -> list[str]:
     return next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter), [])
 
 
-def _without_blank_lines(reading: _Reading, notes: list[str]) -> _Reading:
-    n_blank = sum(not row for row in reading.rows)
+def _without_blank_lines(
+    reading: _Reading, delimiter: str, notes: list[str], n_skipped: int
+) -> _Reading:
+    # White space alone is a row only where each line is a cell.
+    is_blank = [
+        not row or (delimiter != "" and len(row) == 1 and row[0].isspace()) for row in reading.rows
+    ]
+    n_blank = sum(is_blank)
     if not n_blank:
         return reading
-    notes.append(f"{n_blank} blank line{' was' if n_blank == 1 else 's were'} skipped.")
-    kept = [(row, line) for row, line in zip(reading.rows, reading.lines, strict=True) if row]
+    if n_blank > n_skipped:
+        n_told = n_blank - n_skipped
+        notes.append(f"{n_told} blank line{' was' if n_told == 1 else 's were'} skipped.")
+    kept = [place for place, blank in enumerate(is_blank) if not blank]
     return _Reading(
-        [row for row, _ in kept], [line for _, line in kept], reading.n_lines, reading.bad_quote
+        [reading.rows[place] for place in kept],
+        [reading.lines[place] for place in kept],
+        reading.n_lines,
+        reading.bad_quote,
     )

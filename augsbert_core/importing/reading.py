@@ -10,6 +10,7 @@ from dataclasses import replace
 from augsbert_core.importing.containers import is_zip, unpack
 from augsbert_core.importing.decoding import refuse_other_formats, wide_encoding
 from augsbert_core.importing.delimited import read_delimited
+from augsbert_core.importing.file_names import shown_name
 from augsbert_core.importing.table import Table
 from augsbert_core.options import ImportOptions
 
@@ -43,7 +44,7 @@ def read_table(
     read only so much of the beginning of a text file, up to the end of a line. WorkbenchError: the file is empty,
     damaged, in no format that is known, or has no row below its header.
     """
-    unpacked = unpack(data, name, options.sheet)
+    unpacked = unpack(data, shown_name(name), options.sheet)
     data, name, notes = unpacked.data, unpacked.name, list(unpacked.notes)
     options = replace(options, sheet=unpacked.sheet)
     refuse_other_formats(data, name)

@@ -78,6 +78,11 @@ def pair_rows(
             float(parsed.values[place]),
             score_range,
             unknown[place] if unknown else "",
+            (
+                _bytes_in(table, columns.sentence1),
+                _bytes_in(table, second),
+                _bytes_in(table, score),
+            ),
         )
     kept = PairRows(
         np.asarray(table.line_numbers, dtype=np.int64)[np.array(whole, dtype=np.int64)],
@@ -88,13 +93,18 @@ def pair_rows(
         splits,
         np.zeros(len(rows), dtype=np.int32),
         [group.strip() for group in column(columns.group) or []] or None,
-        parsed.words,
+        parsed.words if columns.word is None else _unless_blank(column(columns.word)),
         [name.strip() for name in column(columns.source_id) or []] or None,
     )
     kept.__dict__["numbered"] = known  # the sentences are numbered once
     if not good.all():
         kept = kept.take(np.flatnonzero(good))
     return kept, [_rejected(table, place, rejects[place]) for place in sorted(rejects)]
+
+
+def _unless_blank(cells: list[str] | None) -> list[str] | None:
+    words = [cell.strip() for cell in cells or []]
+    return words if any(words) else None
 
 
 _UNKNOWN_SPLIT = -2
@@ -114,17 +124,34 @@ def _splits(cells: list[str] | None, n_rows: int) -> tuple[np.ndarray, list[str]
 
 
 def _why_not(
-    first: str, second: str, score_reason: str, value: float, scale: ScoreRange, split: str
+    first: str,
+    second: str,
+    score_reason: str,
+    value: float,
+    scale: ScoreRange,
+    split: str,
+    with_bytes: tuple[str, str, str],
 ) -> str:
-    """The first fault of a row."""
+    """The first fault of a row. with_bytes: of the columns of sentences and score, the names of those with bytes."""
+    for text, what, column in zip(
+        (first, second), ("Sentence 1", "Sentence 2"), with_bytes[:2], strict=True
+    ):
+        if column and not text:
+            return _no_text(what, column)
     if score_reason:
-        return score_reason
+        return _no_text("Score", with_bytes[2]) if with_bytes[2] else score_reason
     if not scale.low <= value <= scale.high:
-        return f"Score is outside {scale}: {value:g}"
+        return f"Score is outside {scale}: {_digits(value)}"
     for text, what in ((first, "Sentence 1"), (second, "Sentence 2")):
         if is_blank(text):
             return f"{what} is blank: {text[:20]!r}"
     return f"Split is none of train, dev, test: {split[:40]!r}"
+
+
+def _digits(value: float) -> str:
+    """A number with as many digits as tell it from its neighbours: 5, 5.0000000001, 1e+300."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
 
 
 def _whole_rows(table: Table, columns: Columns) -> tuple[list[int], dict[int, str]]:
@@ -157,9 +184,11 @@ def unlabelled_rows(
     if second is None:
         raise ValueError("unlabelled rows need the columns of both sentences")
 
+    sentence = _reader_of_sentences(table)
+
     def read(line: int, row: list[str]) -> tuple[int, str, str]:
-        first_text = _sentence(row[columns.sentence1], "Sentence 1")
-        return line, first_text, _sentence(row[second], "Sentence 2")
+        first_text = sentence(row[columns.sentence1], "Sentence 1", columns.sentence1)
+        return line, first_text, sentence(row[second], "Sentence 2", second)
 
     return _read_rows(table, columns, read)
 
@@ -167,8 +196,10 @@ def unlabelled_rows(
 def sentence_rows(table: Table, columns: Columns) -> tuple[list[tuple[int, str]], list[Rejected]]:
     """(line, sentence) of each usable row, and the rows rejected."""
 
+    sentence = _reader_of_sentences(table)
+
     def read(line: int, row: list[str]) -> tuple[int, str]:
-        return line, _sentence(row[columns.sentence1], "Sentence")
+        return line, sentence(row[columns.sentence1], "Sentence", columns.sentence1)
 
     return _read_rows(table, columns, read)
 
@@ -184,9 +215,11 @@ def nli_rows(
     if second is None or label is None:
         raise ValueError("NLI rows need the columns of premise, hypothesis and label")
 
+    sentence = _reader_of_sentences(table)
+
     def read(line: int, row: list[str]) -> tuple[int, str, str, str]:
-        premise = _sentence(row[columns.sentence1], "Premise")
-        return line, premise, _sentence(row[second], "Hypothesis"), _nli_label(row[label])
+        premise = sentence(row[columns.sentence1], "Premise", columns.sentence1)
+        return line, premise, sentence(row[second], "Hypothesis", second), _nli_label(row[label])
 
     return _read_rows(table, columns, read)
 
@@ -214,10 +247,12 @@ def triplet_rows(
     if second is None or negative is None:
         raise ValueError("triplets need the columns of anchor, positive and negative")
 
+    sentence = _reader_of_sentences(table)
+
     def read(line: int, row: list[str]) -> tuple[int, str, str, str]:
-        anchor = _sentence(row[columns.sentence1], "Anchor")
-        positive = _sentence(row[second], "Positive")
-        return line, anchor, positive, _sentence(row[negative], "Negative")
+        anchor = sentence(row[columns.sentence1], "Anchor", columns.sentence1)
+        positive = sentence(row[second], "Positive", second)
+        return line, anchor, positive, sentence(row[negative], "Negative", negative)
 
     return _read_rows(table, columns, read)
 
@@ -281,7 +316,25 @@ def _check_width(row: list[str], widths: frozenset[int]) -> None:
     raise _Unusable(f"Row does not have {usual} column{'' if usual == '1' else 's'}: {len(row)}")
 
 
-def _sentence(text: str, what: str) -> str:
-    if is_blank(text):
+def _reader_of_sentences(table: Table) -> Callable[[str, str, int], str]:
+    """(cell, what it is, column) → the sentence; `_Unusable` when there is none."""
+
+    def sentence(text: str, what: str, column: int) -> str:
+        if not is_blank(text):
+            return text
+        if not text and (name := _bytes_in(table, column)):
+            raise _Unusable(_no_text(what, name))
         raise _Unusable(f"{what} is blank: {text[:20]!r}")
-    return text
+
+    return sentence
+
+
+def _bytes_in(table: Table, column: int) -> str:
+    """The name of a column that holds bytes which are no text; "" for any other."""
+    if column not in table.no_text:
+        return ""
+    return (table.header[column] if table.header else "")[:40] or str(column)
+
+
+def _no_text(what: str, column: str) -> str:
+    return f"{what} is no text, its column holds bytes: {column!r}"

@@ -67,7 +67,7 @@ def tidy_word(cell: str) -> str:
 
 
 def read_labels(told: Iterable[str]) -> dict[str, float]:
-    """ "word=score" of each label as a mapping. WorkbenchError names what was not understood."""
+    """ "word=score" of each label as a mapping. WorkbenchError names what was not understood, or has two scores."""
     labels: dict[str, float] = {}
     for text in told:
         word, equals, number = text.rpartition("=")
@@ -76,7 +76,12 @@ def read_labels(told: Iterable[str]) -> dict[str, float]:
             raise WorkbenchError(
                 f"Label {text!r} was not understood. Write the word, an equals sign and its score, for example duplicate=1."
             )
-        labels[tidy_word(word)] = value
+        before = labels.setdefault(tidy_word(word), value)
+        if before != value:
+            raise WorkbenchError(
+                f"Label {tidy_word(word)!r} has two scores, {before!r} and {value!r}. Case and gaps make no difference; "
+                "give each label one score."
+            )
     return labels
 
 
@@ -140,10 +145,27 @@ def guess_range(values: np.ndarray) -> ScoreRange | None:
     """The usual scale that the observed scores fit best: something to offer, never to apply unasked.
 
     0:1 and -1:1 when no score is beyond; 1:5 when none is below 1; from 0 upwards 0:3 when all of 0, 1, 2, 3 and
-    nothing between them occur, 0:4 when 4 is the highest score, else 0:5; 0:100 when scores above 50 occur. None when
-    the scores fit none of these.
+    nothing between them occur, 0:4 when 4 is the highest score, else 0:5; 0:100 when scores above 50 occur and a tenth is above 5. When
+    that fits nothing, one score in fifty may be a slip: the scale that holds the others. None when the scores fit
+    none of these.
     """
-    finite = values[np.isfinite(values)]
+    finite = np.sort(values[np.isfinite(values)])
+    n_slips = len(finite) // SCORES_PER_SLIP
+    for slips in range(n_slips + 1):
+        for low in range(slips + 1):
+            found = _fitting_range(finite[low : len(finite) - (slips - low)])
+            if found is not None:
+                return found
+        if slips == MOST_SLIPS:
+            break
+    return None
+
+
+SCORES_PER_SLIP, MOST_SLIPS = 50, 20
+
+
+def _fitting_range(finite: np.ndarray) -> ScoreRange | None:
+    """The usual scale that these scores, in ascending order, all fit."""
     if not len(finite):
         return None
     lowest, highest = float(finite.min()), float(finite.max())
@@ -153,7 +175,9 @@ def guess_range(values: np.ndarray) -> ScoreRange | None:
     if lowest < 0 or highest > 100:
         return None
     if highest > 5:
-        return ScoreRange(0, 100) if highest > 50 else None
+        # One score of 99 among ratings up to 5 is a slip, not a percentage.
+        is_percent = highest > 50 and (finite > 5).mean() >= 0.1
+        return ScoreRange(0, 100) if is_percent else None
     # Scores up to 3.8 are more likely a part of 0:5 than of 0:4, so the end of a shorter scale must occur.
     if highest == 3 and np.unique(finite).tolist() == [0, 1, 2, 3]:
         return ScoreRange(0, 3)

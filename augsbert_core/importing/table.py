@@ -11,7 +11,8 @@ class Table:
     rows: cells as text, ragged rows included. line_numbers: where each row starts, counted from 1: lines of a text
     file, rows of a sheet, records of JSON and Parquet. header: the column names, or None. delimiter: "" when each
     line is one cell. format: "text", "json", "parquet", "excel" or "dataset". sheet: which sheet, archive member
-    or dataset split was read, and sheets: those there were. notes: plain sentences about everything that was
+    or dataset split was read, and sheets: those there were. no_text: columns
+    that hold bytes which are no text, so that cells of theirs are empty. notes: plain sentences about everything that was
     decided or mended.
     """
 
@@ -25,3 +26,4 @@ class Table:
     format: str = "text"
     sheet: str = ""
     sheets: tuple[str, ...] = ()
+    no_text: frozenset[int] = frozenset()

@@ -16,6 +16,7 @@ from augsbert_core.importing.columns import (
     find_column,
     guess_columns,
 )
+from augsbert_core.importing.file_names import shown_name
 from augsbert_core.importing.leaks import Leak, drop_leaks, find_leaks, leaks_with
 from augsbert_core.importing.pair_rows import PairRows, join_rows
 from augsbert_core.importing.presets import Preset, recognise
@@ -173,6 +174,7 @@ def plan_files(sources: Sequence[SourceFile]) -> ImportPlan:
 
 def read_source(source: SourceFile) -> FilePlan:
     """How one file is understood under its options. WorkbenchError: it cannot be used."""
+    source = replace(source, name=shown_name(source.name))
     options = source.options
     if options.kind not in KINDS:
         raise WorkbenchError(f"{options.kind!r} is none of {', '.join(KINDS)}.")
@@ -267,7 +269,7 @@ def _read_pairs(plan: FilePlan) -> FilePlan:
     rows, rejected = pair_rows(table, columns, scale, labels)
     require_rows(rows, rejected, plan.name)
     notes = list(plan.notes)
-    if rows.labels is not None:
+    if rows.labels is not None and columns.word is None:
         used = ", ".join(f"{word} = {labels[word]:g}" for word in sorted(labels))
         notes.append(f"Scores that are words were read as: {used}.")
     return replace(
@@ -332,7 +334,8 @@ def join_plans(files: Sequence[FilePlan], held: Mapping[str, Set[str]] | None = 
 def _range_of_words(files: Sequence[FilePlan]) -> ScoreRange | None:
     """0:1 when all scores are well-known words, which say what they are on that scale; else nothing."""
     for file in files:
-        if not len(file.rows) or file.rows.labels is None or not all(file.rows.labels):
+        words = file.rows.labels if file.columns.word is None else None
+        if not len(file.rows) or words is None or not all(words):
             return None
         if file.options.labels or any(not 0 <= score <= 1 for score in file.labels.values()):
             return None

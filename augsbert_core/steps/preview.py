@@ -157,7 +157,8 @@ def fact_lines(result: dict[str, Any]) -> list[str]:
     if found is None:
         return [*lines, "There are no gold dev pairs to show its scores on."]
     raw, score = found["raw"], found["score"]
-    spearman = "undefined" if found["spearman"] is None else f"{100 * found['spearman']:.1f}"
+    rho = found.get("spearman")  # nulls inside results are not stored
+    spearman = "undefined" if rho is None else f"{100 * rho:.1f}"
     return [
         *lines,
         f"On {found['n_pairs']} gold dev pairs: raw scores {raw['min']:.2f} to {raw['max']:.2f} (median "

@@ -5,7 +5,6 @@ with their options and results, measurements. What stays: models, logs, uploads,
 """
 
 import shutil
-import tempfile
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import partial
 from pathlib import Path
@@ -24,12 +23,13 @@ from augsbert_core.exporting.archive_files import (
     unpacked_size,
     write_archive,
 )
-from augsbert_core.exporting.files import size_text
+from augsbert_core.exporting.files import check_new_file, size_text
 from augsbert_core.options import ImportOptions, from_json
 from augsbert_core.progress import Report, ShouldStop, never, silent, stretch
 from augsbert_core.steps.card_facts import KINDS, silver_facts
 from augsbert_core.steps.export import recipe_text
 from augsbert_core.storage import archive_rows, archives, gold, projects, runs, silver_sets
+from augsbert_core.storage.archive_folders import working_folder
 from augsbert_core.storage.archive_source import check_migrations
 from augsbert_core.storage.database import Workspace, now
 
@@ -69,11 +69,10 @@ def export_project(
 
     WorkbenchError: there is no such project, or the target is there already or cannot be written.
     """
-    if target.exists():
-        raise WorkbenchError(f"{target} exists already. Name a new file.")
+    check_new_file(target)
     name = projects.get_project(workspace, project_id).name
-    with tempfile.TemporaryDirectory(prefix=".export-", dir=workspace.home) as folder:
-        copy = Workspace(Path(folder))
+    with working_folder(workspace, ".export-") as folder:
+        copy = Workspace(folder)
         archives.copy_project_out(workspace, project_id, copy.database, stretch(report, 0.0, 0.5))
         report(0.5, "Writing cards and recipes")
         counts = _counts(copy, project_id)
@@ -100,10 +99,21 @@ def _counts(copy: Workspace, project_id: int) -> dict[str, int]:
 def count_lines(manifest: Manifest) -> list[str]:
     """What an archive holds, in words: "1,234 gold pairs"."""
     return [
-        f"{number:,} {name.replace('_', ' ')}"
+        f"{number:,} {_noun(name, number)}"
         for name, number in manifest.counts.items()
         if number and str(name).isprintable()
     ]
+
+
+def _noun(name: str, number: int) -> str:
+    """ "cross_encoders" as people write it, for one or for many."""
+    words = name.replace("augmented_bi_encoders", "bi-encoders_trained_with_silver")
+    words = words.replace("cross_encoder", "cross-encoder").replace("bi_encoder", "bi-encoder")
+    words = words.replace("nli", "NLI").replace("_", " ")
+    if number != 1:
+        return words
+    head, _, rest = words.partition(" trained")
+    return f"{head.removesuffix('s')}{' trained' if rest else ''}{rest}"
 
 
 def _readme(manifest: Manifest) -> str:
@@ -178,8 +188,8 @@ def import_project(
     """
     look_into(source)
     _check_room(workspace, unpacked_size(source))
-    with tempfile.TemporaryDirectory(prefix=".import-", dir=workspace.home) as folder:
-        path = Path(folder) / DATABASE
+    with working_folder(workspace, ".import-") as folder:
+        path = folder / DATABASE
         unpack_database(source, path, stretch(report, 0.0, 0.3), should_stop)
         report(0.3, "Checking the database")
         project_id = archive_rows.copy_project_in(
@@ -218,6 +228,11 @@ def check_run(step: str, options: str) -> None:
             f"The archive has a run of step {step!r} with options that this workbench cannot read. Nothing was "
             "imported."
         )
+    if step == "seed-study":
+        check_run(f"train-{told.model}", told.recipe)
+    elif step == "import-files":
+        for file in told.files:
+            check_run("import", file.options)
 
 
 def _fits(value: Any, hint: Any) -> bool:

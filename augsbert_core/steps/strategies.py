@@ -1,5 +1,6 @@
 """All silver sets of a project side by side: what each cost and what it was worth (paper, table 11)."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -69,9 +70,11 @@ def strategy_rows(
 
 def strategy_text(one: SilverSet) -> str:
     """The strategy of a set with its parameters, and the rule by which a part was kept."""
-    if one.strategy == "stratified-kde":
+    if one.strategy == "stratified-kde" and "n_keep" in json.loads(one.sampled_with):
         told = from_json(StratifiedOptions, one.sampled_with)
         text = f"{strategy_label(one.strategy, SampleOptions())}, {told.n_keep:,} wanted"
+    elif one.strategy == "stratified-kde":
+        text = f"{strategy_label(one.strategy, SampleOptions())}, a part of it drawn"
     else:
         text = _sampled(one.strategy, from_json(SampleOptions, one.sampled_with))
     if one.rule is not None:

@@ -19,6 +19,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.storage.archive_shapes import DEEPEST
 
 RUN_KEYS = {
     "run_id", "run_ids", "parent_run_id", "labeler_run_id", "target_run_id", "new_run_id",
@@ -152,12 +153,17 @@ class NewNumbers:
 
 
 def json_object(text: str) -> dict[str, Any] | None:
-    """The object that a JSON text holds; None when it holds something else, or a number that is none."""
+    """The object that a JSON text holds; None when it holds something else, a number that is none, or is too deep."""
     try:
         found = json.loads(text, parse_constant=_refuse, parse_float=_finite)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return found if isinstance(found, dict) and not _is_deeper(found, DEEPEST) else None
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return levels < 0 or any(_is_deeper(item, levels - 1) for item in items)
 
 
 def _refuse(name: str) -> None:

@@ -11,8 +11,11 @@ from typing import Any
 import numpy as np
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.pairs import ScoredPairs, ScoreRange
 from augsbert_core.progress import Report, ShouldStop, never, silent, stop_if
 from augsbert_core.storage import projects
+from augsbert_core.storage.archive_metrics import are_details, wrong_metric
+from augsbert_core.storage.archive_options import wrong_option
 from augsbert_core.storage.archive_references import (
     NewNumbers,
     Numbers,
@@ -22,10 +25,14 @@ from augsbert_core.storage.archive_references import (
 )
 from augsbert_core.storage.archive_source import COPIED, open_source, stored_columns
 from augsbert_core.storage.database import Database, Workspace, now, writing
+from augsbert_core.storage.gold import ORDERED_SQL, data_hash
 from augsbert_core.storage.silver_bins import STATUSES
 from augsbert_core.storage.silver_sets import NEXT_ID_SQL, RECOUNT_SQL
 
 CHUNK = 20_000
+
+LARGEST_SCORE = 1e6
+"""No model's raw score comes near; squares of far larger ones are no 32-bit numbers any more."""
 
 MOST_SENTENCES = 2**31 - 1
 """Two sentence ids are one 64-bit pair code."""
@@ -116,6 +123,7 @@ class _Import:
         self.sentences = self._ranked("sentence", self._next("sentence"))
         self.silver_pairs = self._ranked("silver_pair", db.execute(NEXT_ID_SQL).fetchone()[0])
         self.events: dict[int, int] = {}
+        self.present: dict[str, tuple[str, int]] = {}
         self.places = self._places()
         if self.sentences.first + len(self.sentences.old) > MOST_SENTENCES:
             raise WorkbenchError("The workspace has no room for so many sentences. Use a new one.")
@@ -238,10 +246,12 @@ class _Import:
                 values["n_pairs"] = [0] * len(values["labeler"])
             case "evaluation":
                 values["target"] = [self._target(text) for text in values["target"]]
-                values["details"] = [json.dumps(_object(text)) for text in values["details"]]
+                self._check_evaluations(values)
+                values["details"] = [_details(text) for text in values["details"]]
                 for predictions in values["predictions"]:
-                    if not np.all(np.isfinite(np.frombuffer(predictions, dtype="<f4"))):
-                        raise _broken("a prediction is no number")
+                    # NaN is not below either.
+                    if not np.all(np.abs(np.frombuffer(predictions, dtype="<f4")) < LARGEST_SCORE):
+                        raise _foreign("a prediction is no score")
             case "event":
                 self._convert_events(values)
 
@@ -251,8 +261,10 @@ class _Import:
     def _convert_project(self, values: dict[str, list[Any]], name: str | None) -> None:
         values["name"] = [_free_name(self.db, str(values["name"][0]), name)]
         values["is_sample"] = [0]
-        if not values["score_low"][0] < values["score_high"][0]:
-            raise _broken("the scale of its scores is empty")
+        try:
+            ScoreRange(values["score_low"][0], values["score_high"][0])
+        except WorkbenchError as error:
+            raise _foreign("the scale of its scores is none") from error
         layers = values["student_layers"][0]
         if layers is not None and not 1 <= layers <= 1000:
             raise _broken("its student has no possible number of layers")
@@ -260,11 +272,18 @@ class _Import:
     def _convert_runs(self, values: dict[str, list[Any]]) -> None:
         values["model_path"] = [None] * len(values["step"])
         for place, step in enumerate(values["step"]):
+            named = f"run {values['id'][place]} ({step[:40]})"
             told = _object(values["options"][place])
             options = self.new.in_json(self.places.in_json(told))
             values["options"][place] = json.dumps(options, sort_keys=True)
             self.check_run(step, values["options"][place])
-            metrics = self.places.in_json(_object(values["metrics"][place]))
+            if (found := wrong_option(step, told)) is not None:
+                raise _foreign(f"{named} was never told such {found[:40]!r}")
+            metrics = _object(values["metrics"][place])
+            is_done = values["state"][place] == "done"
+            if (found := wrong_metric(step, metrics, is_done=is_done)) is not None:
+                raise _foreign(f"{named} never has such {found[:40]!r} as a result")
+            metrics = self.places.in_json(metrics)
             is_import = step in ("import", "import-files")
             metrics = self.new.in_json(metrics, prose=not is_import)
             values["metrics"][place] = json.dumps(metrics)
@@ -274,6 +293,29 @@ class _Import:
             if not is_import:
                 shown = self.places.in_text(values["name"][place])
                 values["name"][place] = self.new.in_prose(shown)
+
+    def _check_evaluations(self, values: dict[str, list[Any]]) -> None:
+        """What was measured on the present gold pairs has a prediction for each, and the metric of their task."""
+        (task,) = self.source.execute("SELECT task FROM project").fetchone()
+        metric = "f1" if task == "classification" else "spearman"
+        rows = zip(
+            *(values[name] for name in ("split", "data_hash", "n_pairs", "metric")), strict=True
+        )
+        for split, its_hash, n_pairs, its_metric in rows:
+            present = self._present_gold(split)
+            if its_hash == present[0] and (n_pairs, its_metric) != (present[1], metric):
+                raise _foreign(f"a measurement does not fit the gold pairs of {split}")
+
+    def _present_gold(self, split: str) -> tuple[str, int]:
+        """Fingerprint and number of the gold pairs of a split."""
+        if split not in self.present:
+            query = f"SELECT sentence1, sentence2, score FROM ({ORDERED_SQL}) WHERE split = :split ORDER BY id"
+            told = {"project": self.project, "split": split}
+            rows = self.source.execute(query, told).fetchall()
+            first, second, scores = ([row[at] for row in rows] for at in range(3))
+            pairs = ScoredPairs(first, second, np.array(scores, dtype=np.float64))
+            self.present[split] = (data_hash(pairs), len(rows))
+        return self.present[split]
 
     def _notices(self, text: str) -> str:
         found = _object(f'{{"notices": {text}}}')["notices"]
@@ -339,6 +381,13 @@ def _object(text: str) -> dict[str, Any]:
     return found
 
 
+def _details(text: str) -> str:
+    found = _object(text)
+    if not are_details(found):
+        raise _foreign("the further figures of a measurement are none")
+    return json.dumps(found)
+
+
 def _moment(text: str | None) -> str | None:
     if text is None:
         return None
@@ -346,6 +395,8 @@ def _moment(text: str | None) -> str | None:
         found = datetime.fromisoformat(text)
     except ValueError as error:
         raise _broken(f"{text[:40]!r} is no time") from error
+    if not 2000 <= found.year < 2200:  # the ends of the calendar are in no other time zone
+        raise _foreign(f"{text[:40]!r} is no time at which it was there")
     return text if found.tzinfo else now()
 
 
@@ -362,4 +413,10 @@ def _decision(text: str | None) -> str:
 def _broken(why: str) -> WorkbenchError:
     return WorkbenchError(
         f"The archive's database is not whole: {why}. Nothing was imported; export the project again."
+    )
+
+
+def _foreign(what: str) -> WorkbenchError:
+    return WorkbenchError(
+        f"The archive is not what the workbench writes: {what}. Nothing was imported; export the project again."
     )

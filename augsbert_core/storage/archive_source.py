@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.storage.archive_shapes import LARGEST
 from augsbert_core.storage.database import Database
 from augsbert_core.storage.schema import migrate, migrations
 
@@ -27,14 +28,20 @@ COPIED = (
 CONDITIONS = {
     "project": "deleting = 0",
     "run": "state <> 'started' AND (parent_run_id IS NULL OR parent_run_id < id)",
-    "candidate_set": "deleting = 0",
+    "candidate_set": "deleting = 0 AND corpus_size >= 0 AND n_pairs >= 0"
+    " AND (strategy <> 'stratified-kde' OR (SELECT step FROM run WHERE run.id = run_id) IN ('sample-stratified', 'draw'))",
+    "metric": "step >= 0",
     "candidate_pair": f"(rank IS NULL OR rank BETWEEN 0 AND {MOST_RANK})",
     "silver_set": "deleting = 0 AND (pool_set_id IS NULL OR pool_set_id < id) AND passes_per_pair >= 0"
     " AND (n_passes IS NULL OR n_passes >= 0)"
-    " AND (rule IS NULL OR rule IN ('kde', 'classification', 'top-k'))",
+    " AND CASE WHEN rule IS NULL THEN pool_set_id IS NULL ELSE rule = (SELECT coalesce("
+    "json_extract(iif(json_valid(options), options, '{}'), '$.rule'), 'kde') FROM run WHERE run.id = run_id AND step = 'keep') END",
     "silver_pair": f"(rank IS NULL OR rank BETWEEN 0 AND {MOST_RANK})",
     "evaluation": "split IN ('train', 'dev', 'test') AND metric IN ('spearman', 'f1')"
-    " AND length(predictions) = 4 * n_pairs AND seconds >= 0",
+    " AND n_pairs > 0 AND length(predictions) = 4 * n_pairs AND seconds BETWEEN 0 AND 1e12"
+    " AND (value IS NULL OR abs(value) <= 10) AND (low IS NULL) = (high IS NULL) AND (low IS NULL OR value IS NOT NULL)"
+    " AND (low IS NULL OR low BETWEEN -10 AND high) AND (high IS NULL OR high <= 10)"
+    " AND (threshold IS NULL OR abs(threshold) <= 1e6)",
     "event": "(kind = 'review' AND subject = 'silver_pair') OR (kind = 'undo' AND subject = 'event')",
 }
 """What must hold for each row, besides the rules that the workspace's own tables enforce."""
@@ -202,7 +209,7 @@ def _conditions(connection: sqlite3.Connection, table: str) -> Iterator[str]:
         kind = TYPES[declared]
         right = f"typeof({name}) = '{kind}'"
         if kind == "real":
-            right += f" AND abs({name}) <= 1.7976931348623157e308"
+            right += f" AND abs({name}) <= {LARGEST!r}"
         elif kind == "integer":
             right += f" AND {name} BETWEEN -{LARGEST_NUMBER} AND {LARGEST_NUMBER}"
             if name == "id" or name.endswith("_id"):

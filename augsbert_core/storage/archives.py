@@ -43,10 +43,11 @@ OWN_RUNS = f"project_id = :project AND run_id IN {RUNS}"
 
 
 def _both(first: str, second: str) -> str:
-    """Whether the sentences of a pair are there; SQLite does not see to it."""
-    return (
-        f"{first} IN (SELECT id FROM main.sentence) AND {second} IN (SELECT id FROM main.sentence)"
-    )
+    """Whether the sentences of a pair are there; SQLite does not see to it.
+
+    The plus keeps SQLite from walking an index of pairs once for every two sentences.
+    """
+    return f"+{first} IN (SELECT id FROM main.sentence) AND +{second} IN (SELECT id FROM main.sentence)"
 
 
 OUT: dict[str, tuple[str, dict[str, str]]] = {
@@ -100,7 +101,7 @@ OUT: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "event": (
         "project_id = :project AND kind = 'review' AND subject = 'silver_pair'"
-        " AND subject_id IN (SELECT id FROM main.silver_pair)",
+        " AND +subject_id IN (SELECT id FROM main.silver_pair)",
         {},
     ),
 }
@@ -146,17 +147,21 @@ def _copy(
     for statement in KEPT_SQL.split(";\n\n"):
         connection.execute(statement, told)
     _leave_places_behind(connection, project_id)
-    for number, (table, (where, instead)) in enumerate(OUT.items()):
+    for number, table in enumerate(OUT):
         report(number / len(OUT), f"Copying {table.replace('_', ' ')} rows")
-        names = stored_columns(connection, table)
-        values = ", ".join(instead.get(name, name) for name in names)
-        connection.execute(
-            f"INSERT INTO main.{table} ({', '.join(names)}) SELECT {values} FROM home.{table}"
-            f" WHERE {where}",
-            told,
-        )
+        connection.execute(_copy_sql(connection, table), told)
     connection.execute(UNDONE_SQL, [project_id])
     connection.execute("COMMIT")
+
+
+def _copy_sql(connection: sqlite3.Connection, table: str) -> str:
+    where, instead = OUT[table]
+    names = stored_columns(connection, table)
+    values = ", ".join(instead.get(name, name) for name in names)
+    return (
+        f"INSERT INTO main.{table} ({', '.join(names)}) SELECT {values} FROM home.{table}"
+        f" WHERE {where}"
+    )
 
 
 def _leave_places_behind(connection: sqlite3.Connection, project_id: int) -> None:

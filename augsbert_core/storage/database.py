@@ -163,15 +163,15 @@ def backup(workspace: Workspace, target: Path) -> None:
 
     WorkbenchError: target exists or cannot be written.
     """
-    if target.exists():
-        raise WorkbenchError(f"{target} exists already. Name a new file for the backup.")
     try:
+        if target.exists():
+            raise WorkbenchError(f"{target} exists already. Name a new file for the backup.")
         with (
             closing(_connect(workspace)) as source,
             closing(sqlite3.connect(target)) as copy,
         ):
             source.backup(copy)
-    except (OSError, sqlite3.OperationalError) as error:
+    except (OSError, ValueError, sqlite3.OperationalError) as error:
         raise WorkbenchError(f"The backup {target} cannot be written ({error}).") from error
 
 

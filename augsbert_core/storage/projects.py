@@ -47,6 +47,37 @@ def create_project(
     return get_project(workspace, project_id)
 
 
+def find_or_create_project(workspace: Workspace, name: str) -> tuple[Project, bool]:
+    """The project with this name, and whether it was made just now: of several callers at once one makes it.
+
+    WorkbenchError: the name is empty or too long.
+    """
+    name = _checked_name(name)
+    with writing(workspace) as db:
+        find = "SELECT * FROM project WHERE name = ?"
+        row = db.execute(find, [name]).fetchone()
+        if row is not None:
+            return record(Project, row), False
+        db.execute(
+            "INSERT INTO project (name, task, score_low, score_high, created_at) VALUES (?, ?, ?, ?, ?)",
+            [name, TASKS[0], 0.0, 1.0, now()],
+        )
+        return record(Project, db.execute(find, [name]).fetchone()), True
+
+
+def delete_if_empty(workspace: Workspace, project_id: int) -> bool:
+    """Remove a project in which nothing was ever done; True when it is gone.
+
+    Whoever has begun to bring something in keeps it: they have a run.
+    """
+    with writing(workspace) as db:
+        db.execute(
+            "DELETE FROM project WHERE id = ? AND NOT EXISTS (SELECT 1 FROM run WHERE project_id = project.id)",
+            [project_id],
+        )
+        return not db.execute("SELECT 1 FROM project WHERE id = ?", [project_id]).fetchone()
+
+
 def get_project(workspace: Workspace, project_id: int) -> Project:
     """The project with this id. WorkbenchError when it is gone."""
     with reading(workspace) as db:

@@ -12,7 +12,6 @@ from pathlib import Path, PurePath
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.storage.database import Workspace, reading
 
-
 LONGEST_NAME = 120
 """In bytes; file systems take up to 255, and one letter may be four."""
 

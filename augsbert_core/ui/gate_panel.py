@@ -135,7 +135,7 @@ def _show_trial(run: Run | None) -> None:
     if not outcome:
         return
     text = as_text(f"Trial of {outcome['n_silver']:,} silver pairs: {outcome['sentence']}")
-    if outcome["helps"] is None:
+    if outcome.get("helps") is None:
         st.info(text, icon=":material/trending_flat:")
     elif outcome["helps"]:
         st.success(text, icon=":material/trending_up:")

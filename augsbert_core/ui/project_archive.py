@@ -4,7 +4,6 @@ from functools import partial
 
 import streamlit as st
 
-from augsbert_core.errors import WorkbenchError
 from augsbert_core.exporting.archive_files import Manifest
 from augsbert_core.exporting.files import size_text
 from augsbert_core.steps.project_archive import (
@@ -17,7 +16,7 @@ from augsbert_core.storage.archives import project_bytes
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Project
 from augsbert_core.ui.bench import open_project
-from augsbert_core.ui.downloads import file_stem, made_file
+from augsbert_core.ui.downloads import file_stem, made_or_told, show_told
 from augsbert_core.ui.widgets import as_text, bar_report, flash, time_text, user_errors
 
 LARGE = 1_000_000_000
@@ -40,9 +39,10 @@ def export_dialog(workspace: Workspace, project: Project) -> None:
             f"`augsbert export project --project NAME --output {name}`.",
             icon=":material/terminal:",
         )
+    told: list[str] = []
     st.download_button(
         "Download the archive",
-        data=partial(_archive_bytes, workspace, project.id, name),
+        data=partial(made_or_told, partial(export_project, workspace, project.id), name, told),
         file_name=name,
         mime="application/zip",
         icon=":material/download:",
@@ -51,13 +51,7 @@ def export_dialog(workspace: Workspace, project: Project) -> None:
         key=f"export-project-{project.id}",
         help="Made when you press, of the project as it is then.",
     )
-
-
-def _archive_bytes(workspace: Workspace, project_id: int, name: str) -> bytes:
-    try:
-        return made_file(partial(export_project, workspace, project_id), name)
-    except WorkbenchError as error:
-        return str(error).encode()
+    show_told(told)
 
 
 def import_project_button(workspace: Workspace) -> None:

@@ -8,6 +8,8 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from augsbert_core.errors import WorkbenchError
+from augsbert_core.exporting import formats
 from augsbert_core.storage import reviews
 from augsbert_core.storage.database import Workspace, reading
 from augsbert_core.storage.records import Project
@@ -124,3 +126,33 @@ def test_the_comparison_is_offered_in_three_formats(
         if kind == "jsonl":
             row = json.loads(content.splitlines()[0])
             assert (row["split"], row["value"], row["comparable"]) == ("test", 0.4, True)
+
+
+def test_why_an_export_fails_is_told_below_its_button(
+    workspace: Workspace, project: Project, offered: Offered, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[list[str]] = []
+    monkeypatch.setattr(data_export, "show_told", told.append)
+    monkeypatch.setattr(formats, "EXCEL_CHARACTERS", 20)
+    key = f"export-gold-{project.id}"
+    page = opened(open_page("gold", project), key, offered)
+    page.selectbox(key=f"{key}-kind").set_value("xlsx")
+    opened(page, key, offered)
+    [(_, make, _)] = offered
+    assert told[-1] == []
+    with pytest.raises(WorkbenchError):
+        make()
+    [why] = told[-1]
+    assert "an Excel cell holds 20" in why
+
+    def below_the_button(why: str) -> None:
+        from augsbert_core.ui.downloads import show_told
+
+        show_told([why])
+
+    shown = AppTest.from_function(below_the_button, args=(why,)).run()
+    assert "an Excel cell holds 20" in shown.error[0].value.replace("\\", "")
+    # Nothing is said of an export that went well afterwards.
+    monkeypatch.setattr(formats, "EXCEL_CHARACTERS", 32_767)
+    assert make().startswith(b"PK")
+    assert told[-1] == []

@@ -1,11 +1,20 @@
 """A project leaves Start as one file, and comes in from one."""
 
-from collections.abc import Callable
+import contextlib
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
+from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import ImportOptions
 from augsbert_core.steps.import_data import import_file
 from augsbert_core.steps.project_archive import export_project, import_project, look_into
@@ -13,7 +22,9 @@ from augsbert_core.storage import projects
 from augsbert_core.storage.database import Workspace, open_workspace
 from augsbert_core.storage.records import Project
 from augsbert_core.ui import project_archive
+from augsbert_core.ui.downloads import made_or_told
 from augsbert_core.ui.widgets import PAGES
+from tests import test_project_archive
 from tests.conftest import GOLD_CSV
 from tests.pages import seeding
 
@@ -106,6 +117,86 @@ def test_every_page_shows_a_project_whose_models_stayed_behind(
     assert not app.exception
 
 
+# --- archives that someone has changed --------------------------------------------------------------
+
+CHANGED_PAGES = ("gold", "compare", "train", "cross_encoder", "silver", "experiments")
+
+INSTEAD: tuple[Any, ...] = (
+    None, [], {}, "x", "", 0, 1, -1, True, 0.5, 1e300, 10**400, 1e15, 1e-320, 2**53, [1], {"a": 1}, ["x"], "run:99",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def rich_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The archive of a project with something of everything."""
+    folder = tmp_path_factory.mktemp("rich")
+    origin = open_workspace(folder / "origin")
+    project = test_project_archive.rich_project(origin).project
+    export_project(origin, project.id, folder / "rich.zip")
+    return folder / "rich.zip"
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The place of everything in a JSON value, lists and objects included."""
+    if path:
+        yield path
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    for key, item in items:
+        yield from leaves(item, (*path, key))
+
+
+def replaced(value: Any, path: Sequence[Any], new: Any) -> Any:
+    """The value with something else in one place."""
+    changed = json.loads(json.dumps(value))
+    at = changed
+    for key in path[:-1]:
+        at = at[key]
+    at[path[-1]] = new
+    return changed
+
+
+@settings(
+    max_examples=40, deadline=None, derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)  # fmt: skip
+@given(data=st.data())
+def test_a_changed_archive_is_refused_or_does_no_harm(
+    open_page: OpenPage,
+    workspace: Workspace,
+    rich_archive: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    data: st.DataObject,
+) -> None:
+    """Whatever stands in one place of a run's options or results: one sentence, or pages that show it."""
+    folder = tmp_path_factory.mktemp("changed")
+    database = folder / "project.db"
+    database.write_bytes(test_project_archive.members_of(rich_archive)["project.db"])
+    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+        column = data.draw(st.sampled_from(["metrics", "options"]))
+        rows = connection.execute(
+            f"SELECT id, {column} FROM run WHERE {column} <> '{{}}'"
+        ).fetchall()
+        run_id, text = data.draw(st.sampled_from(rows))
+        path = data.draw(st.sampled_from(list(leaves(json.loads(text)))))
+        changed = replaced(json.loads(text), path, data.draw(st.sampled_from(INSTEAD)))
+        values = [json.dumps(changed), run_id]
+        connection.execute(f"UPDATE run SET {column} = ? WHERE id = ?", values)
+    archive = test_project_archive.rewritten(rich_archive, folder, database=database.read_bytes())
+    known = projects.list_projects(workspace)
+    with contextlib.suppress(WorkbenchError):
+        import_project(workspace, archive)
+    new = [one for one in projects.list_projects(workspace) if one not in known]
+    for page in CHANGED_PAGES if new else ():
+        app = open_page(page, project=new[0].id)
+        assert not app.exception, f"{column} {path}: {changed}"
+
+
 def export_page(home: str, project_id: int) -> None:
     """Nothing but the dialog, as the menu of a project opens it."""
     from pathlib import Path
@@ -133,8 +224,11 @@ def test_the_export_says_what_stays_and_when_to_use_the_command(
 def test_the_download_is_the_archive(
     workspace: Workspace, project: Project, tmp_path: Path
 ) -> None:
-    data = project_archive._archive_bytes(workspace, project.id, "tiny.zip")
+    told: list[str] = []
+    data = made_or_told(partial(export_project, workspace, project.id), "tiny.zip", told)
     path = tmp_path / "tiny.zip"
     path.write_bytes(data)
     assert look_into(path).project == "Tiny"
-    assert b"does not exist" in project_archive._archive_bytes(workspace, 999, "x.zip")
+    with pytest.raises(WorkbenchError):
+        made_or_told(partial(export_project, workspace, 999), "x.zip", told)
+    assert "does not exist" in told[0]
