@@ -4,7 +4,6 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from augsbert_core.errors import WorkbenchError
 from augsbert_core.pairs import ScoredPairs, ScoreRange
 from augsbert_core.progress import Report, ShouldStop, never, silent, stop_if
 from augsbert_core.storage import projects
-from augsbert_core.storage.archive_metrics import are_details, wrong_metric
+from augsbert_core.storage.archive_metrics import wrong_metric
 from augsbert_core.storage.archive_options import wrong_option
 from augsbert_core.storage.archive_references import (
     NewNumbers,
@@ -24,9 +23,16 @@ from augsbert_core.storage.archive_references import (
     places_in,
 )
 from augsbert_core.storage.archive_source import COPIED, open_source, stored_columns
-from augsbert_core.storage.database import Database, Workspace, now, writing
+from augsbert_core.storage.archive_values import (
+    as_decision,
+    as_details,
+    as_moment,
+    as_object,
+    broken,
+    foreign,
+)
+from augsbert_core.storage.database import Database, Workspace, writing
 from augsbert_core.storage.gold import ORDERED_SQL, data_hash
-from augsbert_core.storage.silver_bins import STATUSES
 from augsbert_core.storage.silver_sets import NEXT_ID_SQL, RECOUNT_SQL
 
 CHUNK = 20_000
@@ -94,7 +100,7 @@ class _Ranked:
         wanted = np.asarray(values, dtype=np.int64)
         at = np.minimum(np.searchsorted(self.old, wanted), max(len(self.old) - 1, 0))
         if len(wanted) and (not len(self.old) or np.any(self.old[at] != wanted)):
-            raise _broken("a row speaks of a sentence or a pair that is not in it")
+            raise broken("a row speaks of a sentence or a pair that is not in it")
         found: list[Any] = (at + self.first).tolist()
         return found
 
@@ -233,7 +239,7 @@ class _Import:
         """Look at every text that is more than a text, and write it anew."""
         for column in ("created_at", "finished_at", "at"):
             if column in values:
-                values[column] = [_moment(value) for value in values[column]]
+                values[column] = [as_moment(value) for value in values[column]]
         match table:
             case "project":
                 self._convert_project(values, name)
@@ -247,11 +253,11 @@ class _Import:
             case "evaluation":
                 values["target"] = [self._target(text) for text in values["target"]]
                 self._check_evaluations(values)
-                values["details"] = [_details(text) for text in values["details"]]
+                values["details"] = [as_details(text) for text in values["details"]]
                 for predictions in values["predictions"]:
                     # NaN is not below either.
                     if not np.all(np.abs(np.frombuffer(predictions, dtype="<f4")) < LARGEST_SCORE):
-                        raise _foreign("a prediction is no score")
+                        raise foreign("a prediction is no score")
             case "event":
                 self._convert_events(values)
 
@@ -264,31 +270,31 @@ class _Import:
         try:
             ScoreRange(values["score_low"][0], values["score_high"][0])
         except WorkbenchError as error:
-            raise _foreign("the scale of its scores is none") from error
+            raise foreign("the scale of its scores is none") from error
         layers = values["student_layers"][0]
         if layers is not None and not 1 <= layers <= 1000:
-            raise _broken("its student has no possible number of layers")
+            raise broken("its student has no possible number of layers")
 
     def _convert_runs(self, values: dict[str, list[Any]]) -> None:
         values["model_path"] = [None] * len(values["step"])
         for place, step in enumerate(values["step"]):
             named = f"run {values['id'][place]} ({step[:40]})"
-            told = _object(values["options"][place])
+            told = as_object(values["options"][place])
             options = self.new.in_json(self.places.in_json(told))
             values["options"][place] = json.dumps(options, sort_keys=True)
             self.check_run(step, values["options"][place])
             if (found := wrong_option(step, told)) is not None:
-                raise _foreign(f"{named} was never told such {found[:40]!r}")
-            metrics = _object(values["metrics"][place])
+                raise foreign(f"{named} was never told such {found[:40]!r}")
+            metrics = as_object(values["metrics"][place])
             is_done = values["state"][place] == "done"
             if (found := wrong_metric(step, metrics, is_done=is_done)) is not None:
-                raise _foreign(f"{named} never has such {found[:40]!r} as a result")
+                raise foreign(f"{named} never has such {found[:40]!r} as a result")
             metrics = self.places.in_json(metrics)
             is_import = step in ("import", "import-files")
             metrics = self.new.in_json(metrics, prose=not is_import)
             values["metrics"][place] = json.dumps(metrics)
             values["versions"][place] = json.dumps(
-                {name: str(text) for name, text in _object(values["versions"][place]).items()}
+                {name: str(text) for name, text in as_object(values["versions"][place]).items()}
             )
             if not is_import:
                 shown = self.places.in_text(values["name"][place])
@@ -304,7 +310,7 @@ class _Import:
         for split, its_hash, n_pairs, its_metric in rows:
             present = self._present_gold(split)
             if its_hash == present[0] and (n_pairs, its_metric) != (present[1], metric):
-                raise _foreign(f"a measurement does not fit the gold pairs of {split}")
+                raise foreign(f"a measurement does not fit the gold pairs of {split}")
 
     def _present_gold(self, split: str) -> tuple[str, int]:
         """Fingerprint and number of the gold pairs of a split."""
@@ -318,9 +324,9 @@ class _Import:
         return self.present[split]
 
     def _notices(self, text: str) -> str:
-        found = _object(f'{{"notices": {text}}}')["notices"]
+        found = as_object(f'{{"notices": {text}}}')["notices"]
         if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
-            raise _broken("its notices are no texts")
+            raise broken("its notices are no texts")
         return json.dumps([self.new.in_prose(self.places.in_text(item)) for item in found])
 
     def _convert_events(self, values: dict[str, list[Any]]) -> None:
@@ -336,9 +342,9 @@ class _Import:
                 for old, is_one in zip(subjects, is_pair, strict=True)
             ]
         except KeyError as error:
-            raise _broken("an edit takes another one back that is not in it") from error
+            raise broken("an edit takes another one back that is not in it") from error
         for column in ("before", "after"):
-            values[column] = [_decision(text) for text in values[column]]
+            values[column] = [as_decision(text) for text in values[column]]
 
     def _count_silver(self, set_id: int) -> None:
         rows = [(set_id, *row) for row in self.db.execute(RECOUNT_SQL, [set_id])]
@@ -372,51 +378,3 @@ def _names(name: str) -> Iterator[str]:
     for number in range(2, 1000):
         ending = f" ({number})"
         yield name[: 80 - len(ending)].rstrip() + ending
-
-
-def _object(text: str) -> dict[str, Any]:
-    found = json_object(text)
-    if found is None:
-        raise _broken("what should be a JSON object is none")
-    return found
-
-
-def _details(text: str) -> str:
-    found = _object(text)
-    if not are_details(found):
-        raise _foreign("the further figures of a measurement are none")
-    return json.dumps(found)
-
-
-def _moment(text: str | None) -> str | None:
-    if text is None:
-        return None
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise _broken(f"{text[:40]!r} is no time") from error
-    if not 2000 <= found.year < 2200:  # the ends of the calendar are in no other time zone
-        raise _foreign(f"{text[:40]!r} is no time at which it was there")
-    return text if found.tzinfo else now()
-
-
-def _decision(text: str | None) -> str:
-    """Correction and status before or after an edit, which an undo writes back."""
-    found = _object(text or "")
-    correction, status = found.get("correction"), found.get("status")
-    is_score = isinstance(correction, int | float) and not isinstance(correction, bool)
-    if status not in STATUSES or not (correction is None or (is_score and 0 <= correction <= 1)):
-        raise _broken("an edit of a silver pair has an impossible score or status")
-    return json.dumps({"correction": correction, "status": status})
-
-
-def _broken(why: str) -> WorkbenchError:
-    return WorkbenchError(
-        f"The archive's database is not whole: {why}. Nothing was imported; export the project again."
-    )
-
-
-def _foreign(what: str) -> WorkbenchError:
-    return WorkbenchError(
-        f"The archive is not what the workbench writes: {what}. Nothing was imported; export the project again."
-    )
