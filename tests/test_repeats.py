@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.importing.pair_rows import GoldRow, PairRows
-from augsbert_core.importing.repeats import POLICIES, apply_repeats_policy, find_repeats
+from augsbert_core.importing.repeats import (
+    POLICIES,
+    apply_repeats_policy,
+    find_repeats,
+    list_repeats,
+)
 from augsbert_core.importing.splitting import split_rows
 from augsbert_core.options import ImportOptions
 from augsbert_core.pairs import text_pair_key
@@ -196,3 +201,29 @@ def test_a_pair_that_comes_a_great_many_times_still_links_its_sentences():
     rows = rows_of([("a", "b")] * 256 + [("b", "c")])
     splits, _ = split_rows(rows, ImportOptions(split_way="components", ratios=(50, 25, 25)))
     assert len(np.unique(splits.splits)) == 1
+
+
+def test_repeated_pairs_are_listed_those_with_differing_scores_first():
+    rows = PairRows.of(
+        [
+            GoldRow(2, "a", "b", 1, 0.2),
+            GoldRow(3, "c", "d", 3, 0.6),
+            GoldRow(4, "b", "a", 1, 0.2),
+            GoldRow(5, "e", "f", 5, 1.0),
+            GoldRow(6, "c", " d", 4, 0.8),
+            GoldRow(7, "g", "g", 4, 0.8),
+            GoldRow(8, "g", "g", 4, 0.8),
+        ]
+    )
+    listed = list_repeats(rows, 100)
+    assert [(row.pair, row.line, row.is_reversed, row.differs) for row in listed] == [
+        (1, 3, False, True),
+        (1, 6, False, True),
+        (2, 2, False, False),
+        (2, 4, True, False),
+        (3, 7, False, False),
+        (3, 8, False, False),
+    ]
+    assert [row.line for row in list_repeats(rows, 3)] == [3, 6]
+    assert [row.line for row in list_repeats(rows, 1)] == [3]
+    assert list_repeats(PairRows.empty(), 5) == []

@@ -42,6 +42,8 @@ def as_record(
     plan: "ImportPlan", done: "ImportReport | None", project: str | None
 ) -> dict[str, Any]:
     """All that is known about an import, as JSON holds it; `done` is None after a dry run."""
+    from augsbert_core.steps.import_data import overview_of
+
     files = _file_records(plan, done)
     return {
         "project": project,
@@ -74,23 +76,15 @@ def as_record(
         "repeated_rows": plan.repeats.n_rows_repeated,
         "conflicting_pairs": plan.repeats.n_conflicting,
         "repeats": asdict(plan.repeats),
+        "repeated_pairs": [
+            {**asdict(row), "source": plan.files[row.source].name} for row in plan.repeated
+        ],
         "splits": plan.splits,
         "leaks": [asdict(leak) for leak in plan.leaks],
-        "overview": done.overview if done else _overview(plan),
+        "overview": done.overview if done else overview_of(plan),
         "preview": [] if done else preview(plan, PREVIEW_ROWS),
         "notes": done.notes if done else plan.notes,
     }
-
-
-def _overview(plan: "ImportPlan") -> dict[str, Any]:
-    from augsbert_core.importing.overview import describe_rows
-    from augsbert_core.importing.texts import number_sentences
-
-    if plan.kind == "pairs":
-        return describe_rows(plan.rows.numbered, plan.rows.scores)
-    n_texts = {"sentences": 1, "triplets": 3}.get(plan.kind, 2)
-    columns = [[row[place] for row in plan.texts] for place in range(n_texts)]
-    return describe_rows(number_sentences(columns), None)
 
 
 def _file_records(plan: "ImportPlan", done: "ImportReport | None") -> list[dict[str, Any]]:

@@ -42,6 +42,62 @@ def find_repeats(rows: PairRows) -> Repeats:
     )
 
 
+@dataclass(frozen=True)
+class RepeatedRow:
+    """A row of a pair that occurs more than once. pair: numbered from 1. source: the number of its file.
+
+    is_reversed: its sentences stand the other way round than in the pair's first row. differs: not all scores of the
+    pair are the same.
+    """
+
+    pair: int
+    source: int
+    line: int
+    raw_score: float
+    split: str
+    sentence1: str
+    sentence2: str
+    is_reversed: bool
+    differs: bool
+
+
+def list_repeats(rows: PairRows, limit: int) -> list[RepeatedRow]:
+    """The rows of pairs that occur more than once, pair by pair, those with differing scores first.
+
+    At most limit rows, of whole pairs where possible.
+    """
+    if not len(rows):
+        return []
+    order, starts, sizes = _by_pair(rows)
+    differ = _differ(rows.raw_scores[order], starts)
+    repeated = np.flatnonzero(sizes > 1)
+    repeated = repeated[np.argsort(~differ[repeated], kind="stable")]
+    first, second = rows.numbered.places
+    found: list[RepeatedRow] = []
+    for number, pair in enumerate(repeated.tolist(), 1):
+        places = order[starts[pair] : starts[pair] + sizes[pair]].tolist()
+        if found and len(found) + len(places) > limit:
+            break
+        for place in places[:limit]:
+            row = rows[place]
+            found.append(
+                RepeatedRow(
+                    number,
+                    int(rows.sources[place]),
+                    row.line,
+                    row.raw_score,
+                    row.split,
+                    row.sentence1,
+                    row.sentence2,
+                    is_reversed=bool(
+                        first[place] != first[places[0]] and first[place] == second[places[0]]
+                    ),
+                    differs=bool(differ[pair]),
+                )
+            )
+    return found
+
+
 def apply_repeats_policy(rows: PairRows, policy: str) -> PairRows:
     """The rows after repeated pairs were handled, in the order of the file.
 

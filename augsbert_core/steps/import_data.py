@@ -34,6 +34,7 @@ __all__ = [
     "import_file",
     "import_files",
     "import_plan",
+    "overview_of",
     "plan_import",
 ]
 
@@ -195,7 +196,7 @@ def _write(
         if plan.kind == "pairs"
         else [len(file.texts) for file in plan.files]
     )
-    overview = _overview(plan)
+    overview = overview_of(plan)
     metrics = [
         {
             "kind": plan.kind,
@@ -243,7 +244,8 @@ def _write(
     )
 
 
-def _overview(plan: ImportPlan) -> dict[str, Any]:
+def overview_of(plan: ImportPlan) -> dict[str, Any]:
+    """Histograms and repeated sentences of what would come in; see `describe_rows`."""
     if plan.kind == "pairs":
         return describe_rows(plan.rows.numbered, plan.rows.scores)
     n_texts = {"nli": 2, "unlabelled-pairs": 2, "triplets": 3}.get(plan.kind, 1)

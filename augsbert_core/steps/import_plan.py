@@ -21,7 +21,14 @@ from augsbert_core.importing.leaks import Leak, drop_leaks, find_leaks, leaks_wi
 from augsbert_core.importing.pair_rows import PairRows, join_rows
 from augsbert_core.importing.presets import Preset, recognise
 from augsbert_core.importing.reading import read_table
-from augsbert_core.importing.repeats import NO_REPEATS, Repeats, apply_repeats_policy, find_repeats
+from augsbert_core.importing.repeats import (
+    NO_REPEATS,
+    RepeatedRow,
+    Repeats,
+    apply_repeats_policy,
+    find_repeats,
+    list_repeats,
+)
 from augsbert_core.importing.rows import (
     Rejected,
     limit_rows,
@@ -45,6 +52,9 @@ from augsbert_core.importing.table import Table
 from augsbert_core.importing.triplets_from_nli import triplets_from_nli
 from augsbert_core.options import ImportOptions
 from augsbert_core.pairs import SPLITS, ScoreRange
+
+LISTED_REPEATS = 1_000
+"""So many rows of repeated pairs are listed."""
 
 NUMBERED_LABELS = (
     "Labels 0, 1 and 2 were read as entailment, neutral and contradiction, as in SNLI and AllNLI. If the file "
@@ -93,7 +103,7 @@ class ImportPlan:
     """What files would bring in together.
 
     score_range: as declared, or None; then `rows` were read with `guessed_range`, for the preview only. rows: the
-    gold rows of all files with their splits. collapsed: rows merged or dropped as repeats; left_out: rows not
+    gold rows of all files with their splits. repeated: rows of pairs that occur more than once. collapsed: rows merged or dropped as repeats; left_out: rows not
     chosen by a subsample; leaked: rows left out because a later split holds their pair or sentence. leaks: what
     splits still share; held_leaks: what they share with other splits of the gold that is there already.
     """
@@ -105,6 +115,7 @@ class ImportPlan:
     guessed_range: ScoreRange | None = None
     rows: PairRows = field(default_factory=PairRows.empty)
     repeats: Repeats = NO_REPEATS
+    repeated: list[RepeatedRow] = field(default_factory=list)
     collapsed: int = 0
     left_out: int = 0
     leaked: int = 0
@@ -322,6 +333,7 @@ def join_plans(files: Sequence[FilePlan], held: Mapping[str, Set[str]] | None = 
         guessed_range=guessed,
         rows=tight,
         repeats=repeats,
+        repeated=list_repeats(chosen, LISTED_REPEATS) if repeats.n_rows_repeated else [],
         collapsed=len(chosen) - len(kept),
         left_out=len(joined) - len(chosen),
         leaked=leaked,

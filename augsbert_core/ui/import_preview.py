@@ -184,6 +184,39 @@ def show_repeats(plan: ImportPlan) -> None:
     if told:
         where = " *Which rows come in*, above, says what happens to repeats."
         st.markdown(f":material/info: {told}{where if plan.repeats.n_rows_repeated else ''}")
+    if plan.repeated:
+        with st.expander("The repeated pairs", icon=":material/content_copy:"):
+            st.dataframe(
+                repeated_frame(plan),
+                hide_index=True,
+                height="content" if len(plan.repeated) < 9 else 320,
+            )
+            n_rows = plan.repeats.n_rows_repeated + plan.repeats.n_pairs_repeated
+            if n_rows > len(plan.repeated):
+                st.caption(
+                    f"The first {len(plan.repeated):,} of {n_rows:,} rows, pairs with differing scores first."
+                )
+
+
+def repeated_frame(plan: ImportPlan) -> pd.DataFrame:
+    """The rows of pairs that occur more than once, pair by pair."""
+    names = [file.name for file in plan.files]
+    frame = pd.DataFrame(
+        {
+            "Pair": row.pair,
+            "File": names[row.source],
+            "Line": row.line,
+            "Score": row.raw_score,
+            "Split": row.split,
+            "Sentence 1": row.sentence1,
+            "Sentence 2": row.sentence2,
+            "Reversed": row.is_reversed,
+            "Scores differ": row.differs,
+        }
+        for row in plan.repeated
+    )
+    hidden = [name for name in ("File", "Split") if frame[name].nunique() < 2]
+    return frame.drop(columns=hidden)
 
 
 def repeats_words(repeats: Mapping[str, int]) -> str:

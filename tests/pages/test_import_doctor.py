@@ -498,3 +498,11 @@ def test_long_sentences_have_a_colour_of_their_own() -> None:
     colors = figure.data[0].marker.color
     assert len(set(colors[:3])) == 1
     assert colors[3] != colors[0]
+
+
+def test_repeated_pairs_are_listed(gold: AppTest) -> None:
+    app = upload(gold, **{"pairs.csv": "sentence1,sentence2,score\na,b,1\nb,a,3\nc,d,2\n"})
+    (frame,) = [table.value for table in app.dataframe if "Reversed" in table.value]
+    assert frame["Line"].tolist() == [2, 3]
+    assert frame["Reversed"].tolist() == [False, True]
+    assert frame["Scores differ"].all()
