@@ -12,6 +12,7 @@ from augsbert_core.importing.cells import as_text
 from augsbert_core.importing.json_tables import looks_like_json, read_json
 from augsbert_core.importing.table import Table
 from augsbert_core.options import ImportOptions
+from augsbert_core.steps.import_plan import plan_import
 
 NAMES = ["sentence1", "sentence2", "score"]
 ROWS = [["A dog runs.", "A dog is running.", "4.5"], ["A cat", "None", "0"]]
@@ -277,3 +278,18 @@ def test_any_bytes_give_rows_or_a_clear_sentence(data):
 @given(value=st.floats(allow_nan=False, allow_infinity=False))
 def test_numbers_are_written_as_they_can_be_read_back(value):
     assert float(as_text(value)) == value
+
+
+@pytest.mark.parametrize("kind", ["sentences", "pairs"])
+def test_a_broken_line_is_rejected_by_what_it_is_and_never_taken_for_a_sentence(kind: str) -> None:
+    good = (
+        {"sentence": "a b"}
+        if kind == "sentences"
+        else {"sentence1": "a", "sentence2": "b", "score": 1}
+    )
+    lines = [json.dumps(good), json.dumps(good)[:-1], *[json.dumps(good)] * 3]
+    plan = plan_import("\n".join(lines).encode(), "x.jsonl", ImportOptions(kind=kind))
+    assert plan.n_kept == 4
+    (rejected,) = plan.rejected
+    assert rejected.line == 2
+    assert rejected.reason.startswith("Line is no JSON: '{\"sentence")

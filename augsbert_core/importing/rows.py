@@ -163,7 +163,7 @@ def _whole_rows(table: Table, columns: Columns) -> tuple[list[int], dict[int, st
     rejects: dict[int, str] = {}
     for place, row in enumerate(table.rows):
         try:
-            _require_width(row, widths, last)
+            _require_width(table, row, widths, last)
             whole.append(place)
         except _Unusable as error:
             rejects[place] = str(error)
@@ -294,14 +294,17 @@ def _read_rows(
     rejected: list[Rejected] = []
     for place, (line, row) in enumerate(zip(table.line_numbers, table.rows, strict=True)):
         try:
-            _require_width(row, widths, last)
+            _require_width(table, row, widths, last)
             kept.append(read(line, row))
         except _Unusable as error:
             rejected.append(_rejected(table, place, str(error)))
     return kept, rejected
 
 
-def _require_width(row: list[str], widths: frozenset[int], last: int) -> None:
+def _require_width(table: Table, row: list[str], widths: frozenset[int], last: int) -> None:
+    if table.format == "json" and table.header is not None and len(row) not in widths:
+        # Objects have as many cells as there are keys in the file: only a broken line has not.
+        raise _Unusable(f"Line is no JSON: {row[0][:40]!r}")
     if len(row) not in widths:
         _check_width(row, widths)
     if len(row) <= last:
