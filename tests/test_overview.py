@@ -3,7 +3,6 @@
 from collections import Counter
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,8 +11,6 @@ from augsbert_core.importing.overview import (
     SCORE_BINS,
     TOP_REPEATED,
     describe_rows,
-    estimated_words,
-    long_sentences,
 )
 from augsbert_core.importing.texts import number_sentences
 from augsbert_core.pairs import sentence_key
@@ -77,27 +74,3 @@ def test_the_counts_are_those_of_counting_cells(columns, data):
         sum(low == min(int(score * SCORE_BINS), SCORE_BINS - 1) for score in scores)
         for low in range(SCORE_BINS)
     ]
-
-
-def test_long_sentences_are_counted_cell_by_cell_and_the_longest_is_shown():
-    known = number_sentences(
-        [["one two three", "one", "x " * 400], ["one  two three", "1 2 3 4", "b"]]
-    )
-    assert long_sentences(known, 2) == (4, ("x " * 400).strip()[:300])
-    assert long_sentences(known, 399) == (1, ("x " * 400).strip()[:300])
-    assert long_sentences(known, 400) == (0, "")
-    assert long_sentences(number_sentences([[]]), 1) == (0, "")
-
-
-@given(columns, st.integers(0, 500))
-def test_long_sentences_are_those_of_counting_words(columns, n_words):
-    cells = in_rows(columns)
-    longer = [cell for cell in cells if len(cell.split()) > n_words]
-    count, example = long_sentences(number_sentences(columns), n_words)
-    assert count == len(longer)
-    assert bool(example) == bool(longer)
-
-
-@pytest.mark.parametrize(("tokens", "words"), [(128, 96), (256, 192), (512, 384), (0, 0)])
-def test_three_words_for_four_tokens_is_the_rule_of_thumb(tokens, words):
-    assert estimated_words(tokens) == words

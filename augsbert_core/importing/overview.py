@@ -10,8 +10,6 @@ SCORE_BINS = 20
 LENGTH_EDGES = (0, 5, 10, 15, 20, 30, 40, 60, 80, 120, 200, 400)
 """Words of a sentence: from this edge to below the next; the last is open."""
 TOP_REPEATED = 10
-WORDS_PER_TOKEN = 0.75
-"""A rule of thumb for English text and the usual tokenisers; an estimate, never a count."""
 _SHOWN_CHARACTERS = 300
 
 
@@ -41,24 +39,6 @@ def describe_rows(known: Numbered, scores: np.ndarray | None) -> dict[str, Any]:
         bins = np.minimum((scores * SCORE_BINS).astype(np.int64), SCORE_BINS - 1)
         found["scores"] = np.bincount(bins, minlength=SCORE_BINS).tolist()
     return found
-
-
-def long_sentences(known: Numbered, n_words: int) -> tuple[int, str]:
-    """How many cells hold a sentence of more than so many words, and the beginning of the longest ("" without any).
-
-    Words are told by the white space between them: text that is written without any counts as one word.
-    """
-    words = _words(known)
-    longer = words > n_words
-    if not longer.any():
-        return 0, ""
-    example = known.spellings[int(words.argmax())][:_SHOWN_CHARACTERS]
-    return int(_cells(known)[longer].sum()), example
-
-
-def estimated_words(n_tokens: int) -> int:
-    """About how many words a model that reads so many tokens takes in. An estimate; see WORDS_PER_TOKEN."""
-    return int(n_tokens * WORDS_PER_TOKEN)
 
 
 def _cells(known: Numbered) -> np.ndarray:

@@ -34,7 +34,7 @@ from augsbert_core.steps.context import StepContext
 from augsbert_core.steps.draw import check_draw, draw
 from augsbert_core.steps.evaluate import check_evaluation, evaluate
 from augsbert_core.steps.gate import check_gate, gate
-from augsbert_core.steps.import_data import check_import, import_in_background
+from augsbert_core.steps.import_job import check_import, import_in_background
 from augsbert_core.steps.keep import check_keeping, keep
 from augsbert_core.steps.label import check_labelling, label
 from augsbert_core.steps.mine_negatives import check_mining, mine_negatives, mining_uses_device

@@ -24,6 +24,7 @@ __all__ = [
     "count_missing_models",
     "find_import",
     "get_run",
+    "import_mark",
     "insert_finished_run",
     "insert_run",
     "list_evaluations",
@@ -72,6 +73,16 @@ def insert_finished_run(
     )
     add_rejects(db, run_id, record.rejected)
     return run_id
+
+
+def import_mark(workspace: Workspace, project_id: int) -> tuple[int, int]:
+    """Two numbers that change whenever an import comes or goes, and with it gold: how many there are, the newest."""
+    with reading(workspace) as db:
+        row = db.execute(
+            "SELECT count(*), coalesce(max(id), 0) FROM run WHERE project_id = ? AND step = 'import'",
+            [project_id],
+        ).fetchone()
+    return int(row[0]), int(row[1])
 
 
 def count_missing_models(workspace: Workspace, project_id: int) -> int:

@@ -1,6 +1,7 @@
 """Import: choose, look before anything is written, import, and read the report."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -11,7 +12,7 @@ from augsbert_core.storage.gold import split_keys
 from augsbert_core.storage.projects import count_project
 from augsbert_core.storage.queue import list_jobs
 from augsbert_core.storage.records import Job, Project, Run
-from augsbert_core.storage.runs import get_run
+from augsbert_core.storage.runs import get_run, import_mark
 from augsbert_core.storage.uploads import keep_upload
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.checklist import many
@@ -83,8 +84,10 @@ def import_panel(bench: Bench, project: Project, kind: str, place: str = "gold")
         if choices.options is None:
             return
         try:
-            held = split_keys(bench.workspace, project.id) if has_gold and kind == "pairs" else {}
-            plan = plan_of(sources, choices.options, large, held)
+            mark = f"{project.id} {import_mark(bench.workspace, project.id)}"
+            read_held = partial(split_keys, bench.workspace, project.id)
+            is_gold = has_gold and kind == "pairs"
+            plan = plan_of(sources, choices.options, large, mark, read_held if is_gold else dict)
         except WorkbenchError:
             if choices.options[0].leaks != "keep":
                 choose_leaks(choices.prefix)  # so that it can be taken back

@@ -1,7 +1,7 @@
 """Tables and plans of what is to be imported: read once per change, large files by their head alone."""
 
 import hashlib
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -87,26 +87,26 @@ def plan_of(
     sources: Sequence[Source],
     options: Sequence[ImportOptions],
     large: bool,
-    held: Mapping[str, Set[str]],
+    gold: str = "",
+    read_held: Callable[[], Mapping[str, Set[str]]] = dict,
 ) -> ImportPlan:
     """What the sources would bring in under these options, each under its own.
 
-    held: split → `sentence_key`s of the gold that is there already.
-
-    WorkbenchError: a file, its columns or every row of it is unusable.
+    read_held: reads split → `sentence_key`s of the gold that is there already; called only when the plan has to be
+    made. gold: a text that changes whenever that gold does. WorkbenchError: a file, its columns or every row of it is unusable.
     """
     files = len(sources)
     key = "plan " + " ".join(
         f"{source.key} {to_json(told)}" for source, told in zip(sources, options, strict=True)
     )
     return once(
-        f"{key} {large} {[(split, len(keys)) for split, keys in held.items()]}",
+        f"{key} {large} {gold}",
         lambda: join_plans(
             [
                 _file_plan(source, told, large, files)
                 for source, told in zip(sources, options, strict=True)
             ],
-            held,
+            read_held(),
         ),
         files,
     )

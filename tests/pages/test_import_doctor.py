@@ -506,3 +506,24 @@ def test_repeated_pairs_are_listed(gold: AppTest) -> None:
     assert frame["Line"].tolist() == [2, 3]
     assert frame["Reversed"].tolist() == [False, True]
     assert frame["Scores differ"].all()
+
+
+def test_the_gold_that_is_there_is_read_when_a_plan_is_made_not_at_every_click(
+    open_page: OpenPage, workspace: Workspace, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from augsbert_core.ui import gold_import
+
+    read: list[int] = []
+
+    def counted(workspace: Workspace, project_id: int) -> dict[str, set[str]]:
+        read.append(project_id)
+        return {"test": {"x"}}
+
+    monkeypatch.setattr(gold_import, "split_keys", counted)
+    app = open_page("gold", project=project.id)
+    app.session_state["gold-tab"] = "Import gold pairs"
+    app = upload(app.run(), more_csv="sentence1,sentence2,score,split\nx,y,1,train\n")
+    assert "Leak report" in words_on(app)
+    assert len(read) == 1
+    app.run()
+    assert len(read) == 1
