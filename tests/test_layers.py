@@ -20,8 +20,19 @@ WORDS = {
     "cards",
     "scripts",
     "toml_text",
+    "scales",
 }
-NUMERICS = {"sampling", "density", "metrics", "charts", "calibration", "seeds", "best_worst"}
+NUMERICS = {
+    "sampling",
+    "density",
+    "metrics",
+    "charts",
+    "calibration",
+    "seeds",
+    "best_worst",
+    "queues",
+    "word_diff",
+}
 FILES = {"importing", "exporting"}
 ENGINE = WORDS | NUMERICS | FILES | {"models", "storage"}
 

@@ -6,6 +6,11 @@ from dataclasses import asdict, fields
 from typing import Any, TypeVar
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.options.annotating import (
+    LabelErrorsOptions,
+    StudentScoresOptions,
+    TaskOptions,
+)
 from augsbert_core.options.batches import BatchOptions, DrawOptions, PlannedRun
 from augsbert_core.options.exporting import PushOptions, ReproduceOptions
 from augsbert_core.options.importing import ImportedFile, ImportFilesOptions, ImportOptions
@@ -46,6 +51,7 @@ __all__ = [
     "ImportOptions",
     "ImportedFile",
     "KeepOptions",
+    "LabelErrorsOptions",
     "LabelOptions",
     "NegativesOptions",
     "Options",
@@ -58,6 +64,8 @@ __all__ = [
     "SeedStudyOptions",
     "Stage",
     "StratifiedOptions",
+    "StudentScoresOptions",
+    "TaskOptions",
     "TransferOptions",
     "from_json",
     "student_defaults",
@@ -84,6 +92,9 @@ Options = (
     | TransferOptions
     | BatchOptions
     | ReproduceOptions
+    | TaskOptions
+    | StudentScoresOptions
+    | LabelErrorsOptions
 )
 OptionsType = TypeVar("OptionsType")
 

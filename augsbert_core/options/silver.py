@@ -40,12 +40,14 @@ class LabelOptions:
     """Which labeler scores which candidate set.
 
     labeler: "run:ID" of a cross-encoder or bi-encoder, or a cross-encoder's name or folder; several joined by " + "
-    are averaged. both_orders: a cross-encoder scores (A, B) and (B, A), and their mean counts.
+    are averaged. both_orders: a cross-encoder scores (A, B) and (B, A), and their mean counts. decisions_from: when all
+    is labelled, what people decided on the pairs of this silver set is carried over.
     """
 
     candidate_set_id: int
     labeler: str
     both_orders: bool = False
+    decisions_from: int | None = None
     batch_size: int = 64
     max_length: int | None = None
     seed: int = 42

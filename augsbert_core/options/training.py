@@ -20,7 +20,8 @@ class CrossEncoderOptions:
     warm_start_pairs pairs of the corpus.
     negatives: "none", "random" or "mined" pairs of the corpus that join one-class gold as negatives,
     negatives_per_positive for each positive pair.
-    use_gold, gold_limit, silver_set_id, silver_weight: as in `BiEncoderOptions`.
+    use_gold, gold_limit, silver_set_id, silver_weight, silver_scores, keep_rejected, promote: as in
+    `BiEncoderOptions`. corrections_of: the corrected and accepted pairs of this silver set join the gold pairs.
     patience: stop after so many dev scores without a better one; 0 never stops early.
     seeds, seed_stop: as in `BiEncoderOptions`.
     """
@@ -39,6 +40,10 @@ class CrossEncoderOptions:
     gold_limit: int | None = None
     silver_set_id: int | None = None
     silver_weight: float = 1.0
+    silver_scores: str = "corrected"
+    keep_rejected: bool = False
+    promote: bool = False
+    corrections_of: int | None = None
     epochs: int = 4
     max_steps: int | None = None
     batch_size: int = 16
@@ -84,6 +89,9 @@ class BiEncoderOptions:
     drawn with the seed (learning curves); None takes all.
     mixing: "shuffled" or "silver-first" (then gold, as a stage of its own). gold_repeats: how often each
     gold pair is in the training data. silver_weight: the weight of a silver row in the loss, gold rows have 1.
+    silver_scores: "corrected" (people's scores in place of the labeler's) or "raw" (the labeler's alone).
+    keep_rejected: also train on silver pairs that people rejected. promote: corrected and accepted silver pairs count
+    as gold: in the stages, repeats and weight of gold.
     symmetric: train on (A, B) and (B, A).
     loss: a name in `augsbert_core.models.losses.LOSSES`. scale: of cosines in "mnrl", "cosent" and "angle".
     positive_from, negative_below: for "mnrl" and "triplet" made of scored pairs: a pair is positive from the
@@ -107,6 +115,9 @@ class BiEncoderOptions:
     mixing: str = "shuffled"
     gold_repeats: int = 1
     silver_weight: float = 1.0
+    silver_scores: str = "corrected"
+    keep_rejected: bool = False
+    promote: bool = False
     symmetric: bool = False
     loss: str = "cosine"
     scale: float = 20.0

@@ -18,6 +18,7 @@ from augsbert_core.options import (
     GateOptions,
     ImportFilesOptions,
     KeepOptions,
+    LabelErrorsOptions,
     LabelOptions,
     NegativesOptions,
     PreviewOptions,
@@ -26,6 +27,8 @@ from augsbert_core.options import (
     SampleOptions,
     SeedStudyOptions,
     StratifiedOptions,
+    StudentScoresOptions,
+    TaskOptions,
     TransferOptions,
 )
 from augsbert_core.steps.augment import augment, check_augmenting
@@ -37,6 +40,8 @@ from augsbert_core.steps.gate import check_gate, gate
 from augsbert_core.steps.import_job import check_import, import_in_background
 from augsbert_core.steps.keep import check_keeping, keep
 from augsbert_core.steps.label import check_labelling, label
+from augsbert_core.steps.label_errors import check_label_errors, find_label_errors
+from augsbert_core.steps.make_task import check_task, make_task, task_uses_device
 from augsbert_core.steps.mine_negatives import check_mining, mine_negatives, mining_uses_device
 from augsbert_core.steps.names import describe, model_label, rule_label, strategy_label
 from augsbert_core.steps.preview import check_preview, preview
@@ -45,6 +50,7 @@ from augsbert_core.steps.rerank import check_reranking, rerank
 from augsbert_core.steps.sample import check_sampling, needs_encoder, sample
 from augsbert_core.steps.seed_study import check_seed_study, seed_study
 from augsbert_core.steps.stratified import check_stratified, sample_stratified
+from augsbert_core.steps.student_scores import check_student_scores, score_with_student
 from augsbert_core.steps.train import check_training, train_bi_encoder, train_cross_encoder
 from augsbert_core.steps.transfer import check_transfer, transfer
 from augsbert_core.storage.database import Workspace
@@ -102,6 +108,19 @@ STEPS: dict[str, Step] = {
         "Sample and label by strata", StratifiedOptions, sample_stratified, check_stratified, always
     ),
     "keep": Step("Keep silver pairs", KeepOptions, keep, check_keeping, no_device),
+    "annotate": Step(
+        "Choose pairs to annotate", TaskOptions, make_task, check_task, task_uses_device
+    ),
+    "student-scores": Step(
+        "Score silver with another model",
+        StudentScoresOptions,
+        score_with_student,
+        check_student_scores,
+        always,
+    ),
+    "label-errors": Step(
+        "Look for label errors", LabelErrorsOptions, find_label_errors, check_label_errors, always
+    ),
     "augment": Step(
         "Copy gold with words replaced", AugmentOptions, augment, check_augmenting, always
     ),

@@ -12,6 +12,7 @@ from augsbert_core.options import (
     GateOptions,
     ImportFilesOptions,
     KeepOptions,
+    LabelErrorsOptions,
     LabelOptions,
     NegativesOptions,
     PreviewOptions,
@@ -20,6 +21,8 @@ from augsbert_core.options import (
     SampleOptions,
     SeedStudyOptions,
     StratifiedOptions,
+    StudentScoresOptions,
+    TaskOptions,
     TransferOptions,
 )
 from augsbert_core.sampling import STRATEGY_NAMES
@@ -50,6 +53,15 @@ def describe(step: str, options: Any) -> str:
             if options.candidate_set_id is None:
                 return f"Check labeler {labeler_label(options.labeler)}"
             return f"Preview of {options.n_pairs:,} labels for candidate set {options.candidate_set_id}"
+        case TaskOptions():
+            what = "Audit" if options.purpose == "audit" else "Annotation"
+            return options.name or f"{what} of {options.n_pairs:,} pairs"
+        case StudentScoresOptions():
+            return (
+                f"Scores of {labeler_label(options.model)} for silver set {options.silver_set_id}"
+            )
+        case LabelErrorsOptions():
+            return f"Likely label errors, {options.folds} folds"
         case KeepOptions():
             return f"{rule_label(options)} of silver set {options.silver_set_id}"
         case LabelOptions():

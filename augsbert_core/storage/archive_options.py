@@ -14,12 +14,13 @@ from augsbert_core.storage.archive_shapes import is_json, is_number, is_positive
 AT_LEAST_ONE = {
     "batch_size", "epochs", "max_length", "max_steps", "layers", "hidden", "top_k", "n_keep", "per_pair", "top",
     "per_positive", "depth", "folds", "seeds", "first_stage", "gold_repeats", "gold_limit", "n_pairs", "max_passes",
-    "max_rank", "limit", "pilot", "candidate_set_id", "silver_set_id", "run_id",
+    "max_rank", "limit", "pilot", "candidate_set_id", "silver_set_id", "run_id", "n_scores",
+    "corrections_of", "decisions_from",
 }  # fmt: skip
 """Whole numbers that are 1 or more wherever they are set."""
 
 ABOVE_ZERO = {
-    "learning_rate", "scale", "bandwidth", "share", "c",
+    "learning_rate", "scale", "bandwidth", "share", "c", "tuples_per_pair",
 }  # fmt: skip
 FROM_ZERO = {
     "silver_weight", "warmup_ratio", "weight_decay", "patience", "rounds", "warm_start_pairs", "k1", "b", "relevant_from",
@@ -50,6 +51,8 @@ WORDS: dict[str, set[str]] = {
     "schedule": {"warmup", "constant"},
     "negatives": {"none", "random", "mined"},
     "warm_start": {"auto", "on", "off"},
+    "silver_scores": {"corrected", "raw"},
+    "purpose": {"gold", "audit"},
     "loss": {
         "cosine", "cosent", "angle", "mnrl", "softmax", "triplet", "bce", "mse", "ranknet", "lambda", "listnet",
     },
@@ -58,7 +61,12 @@ WORDS: dict[str, set[str]] = {
 }  # fmt: skip
 """Words by the name of the option. Options that name models, columns or devices may be any text."""
 
-HAS_OWN_WORDS = {"transfer": {"data"}, "batch": {"kind"}, "augment": {"model"}}
+HAS_OWN_WORDS = {
+    "transfer": {"data"},
+    "batch": {"kind"},
+    "augment": {"model"},
+    "annotate": {"kind"},
+}
 """Steps in which a name means something else."""
 
 TRAINING = "train-bi-encoder"

@@ -26,7 +26,9 @@ RUN_KEYS = {
     "reproduced_run_id", "student_run_id", "gold_only_run_id", "import_run_ids",
 }  # fmt: skip
 CANDIDATE_KEYS = {"candidate_set_id", "whole_set_id"}
-SILVER_KEYS = {"silver_set_id", "pool_set_id", "exclude_silver_sets"}
+SILVER_KEYS = {
+    "silver_set_id", "pool_set_id", "exclude_silver_sets", "corrections_of", "decisions_from",
+}  # fmt: skip
 PROJECT_KEYS = {"project_id"}
 
 NESTED = {"options", "recipe"}
@@ -38,7 +40,7 @@ PROSE = {
 """Texts that the workbench writes for people."""
 
 PLACES = {
-    "base", "encoder", "labeler", "labelers", "model", "source", "first_stage", "baseline", "targets",
+    "base", "encoder", "student", "labeler", "labelers", "model", "source", "first_stage", "baseline", "targets",
     "rerankers", "recommended", "target", "member",
 }  # fmt: skip
 """Options and results that name models, maybe by folder."""

@@ -14,7 +14,10 @@ JSON_COLUMNS = {"metrics", "versions", "notices"}
 
 @dataclass(frozen=True)
 class Project:
-    """One task with its gold pairs. student_layers: the default for new bi-encoders, None keeps all."""
+    """One task with its gold pairs. student_layers: the default for new bi-encoders, None keeps all.
+
+    guideline: how pairs are to be scored, Markdown, for annotators.
+    """
 
     id: int
     name: str
@@ -24,6 +27,7 @@ class Project:
     student_layers: int | None
     is_sample: bool
     created_at: str
+    guideline: str = ""
 
     @property
     def score_range(self) -> ScoreRange:

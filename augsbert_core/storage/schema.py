@@ -38,6 +38,13 @@ def data_doors(db: Database) -> None:
         db.execute(statement)
 
 
+@migrations()
+def human_loop(db: Database) -> None:
+    """Edits of many pairs that can be taken back, annotation tasks, best-worst answers, more scores per pair."""
+    for statement in HUMAN_LOOP.split(";\n\n"):
+        db.execute(statement)
+
+
 def is_up_to_date(db: Database) -> bool:
     """Whether every migration was applied, and no other; changes nothing."""
     if not db["_sqlite_migrations"].exists():
@@ -479,4 +486,192 @@ CREATE TABLE import_reject (
 );
 
 CREATE INDEX import_reject_by_run ON import_reject (run_id)
+"""
+
+# edit: one decision of one person on one pair or on many; edit_change holds what it replaced, one row per pair.
+# state: "applied" counts, "undone" can be done again, "dropped" was undone and then something else was decided;
+# rows of kind "undo" and "redo" are the log of those and have the state "logged". pair_id and the scores are those
+# of the subject: a silver pair's correction in [0, 1] (NULL: none), or a gold pair's raw score; the status of a gold
+# pair is its raw_label. silver_set_id: NULL for edits of gold.
+# annotation_event only grows; annotation holds what its last event for a pair and an annotator left, and who has a
+# pair on the screen at this moment ("claimed"). Scores are in [0, 1]; swapped: the second sentence was shown first.
+# stratum, stratum_size: the part of a silver set that a pair of an audit was drawn from, and its size.
+# best_worst_answer only grows too: the last row of a tuple and a judge counts. shown: item ids in the order on the
+# screen. silver_student: what another model says about every pair of a silver set, float32 in the order of ids.
+HUMAN_LOOP = """
+CREATE TABLE edit (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    project_id INTEGER NOT NULL REFERENCES project ON DELETE CASCADE,
+    silver_set_id INTEGER REFERENCES silver_set ON DELETE CASCADE,
+    subject TEXT NOT NULL CHECK (subject = 'silver_pair' OR subject = 'gold_pair'),
+    kind TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    at TEXT NOT NULL,
+    summary TEXT NOT NULL DEFAULT '',
+    n_changes INTEGER NOT NULL DEFAULT 0,
+    state TEXT NOT NULL DEFAULT 'applied'
+        CHECK (state = 'applied' OR state = 'undone' OR state = 'dropped' OR state = 'logged'),
+    target_edit_id INTEGER REFERENCES edit ON DELETE CASCADE
+);
+
+CREATE INDEX edit_by_actor ON edit (project_id, silver_set_id, actor, state);
+
+CREATE INDEX edit_by_set ON edit (silver_set_id) WHERE silver_set_id IS NOT NULL;
+
+CREATE INDEX edit_by_target ON edit (target_edit_id) WHERE target_edit_id IS NOT NULL;
+
+CREATE TABLE edit_change (
+    edit_id INTEGER NOT NULL REFERENCES edit ON DELETE CASCADE,
+    pair_id INTEGER NOT NULL,
+    before_score REAL,
+    before_status TEXT NOT NULL,
+    after_score REAL,
+    after_status TEXT NOT NULL,
+    PRIMARY KEY (edit_id, pair_id)
+) WITHOUT ROWID;
+
+CREATE INDEX edit_change_by_pair ON edit_change (pair_id, edit_id);
+
+INSERT INTO edit (id, project_id, silver_set_id, subject, kind, actor, at, n_changes, state, target_edit_id)
+SELECT event.id, event.project_id, silver_pair.silver_set_id, 'silver_pair', 'review', event.actor, event.at, 1,
+    CASE WHEN EXISTS (SELECT 1 FROM event AS undo WHERE undo.kind = 'undo' AND undo.subject_id = event.id)
+      THEN 'dropped' ELSE 'applied' END, NULL
+FROM event JOIN silver_pair ON silver_pair.id = event.subject_id
+WHERE event.kind = 'review' AND event.subject = 'silver_pair' ORDER BY event.id;
+
+INSERT INTO edit_change (edit_id, pair_id, before_score, before_status, after_score, after_status)
+SELECT event.id, event.subject_id, json_extract(event.before, '$.correction'), json_extract(event.before, '$.status'),
+    json_extract(event.after, '$.correction'), json_extract(event.after, '$.status')
+FROM event JOIN edit ON edit.id = event.id;
+
+INSERT INTO edit (id, project_id, silver_set_id, subject, kind, actor, at, n_changes, state, target_edit_id)
+SELECT event.id, event.project_id, done.silver_set_id, 'silver_pair', 'undo', event.actor, event.at, 1, 'logged', done.id
+FROM event JOIN edit AS done ON done.id = event.subject_id WHERE event.kind = 'undo' AND event.subject = 'event';
+
+DROP TABLE event;
+
+ALTER TABLE project ADD COLUMN guideline TEXT NOT NULL DEFAULT '';
+
+CREATE TABLE annotation_task (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    project_id INTEGER NOT NULL REFERENCES project ON DELETE CASCADE,
+    run_id INTEGER NOT NULL UNIQUE REFERENCES run ON DELETE CASCADE,
+    silver_set_id INTEGER REFERENCES silver_set ON DELETE SET NULL,
+    name TEXT NOT NULL,
+    kind TEXT NOT NULL CHECK (kind = 'scores' OR kind = 'best-worst'),
+    purpose TEXT NOT NULL CHECK (purpose = 'gold' OR purpose = 'audit'),
+    source TEXT NOT NULL CHECK (source = 'candidates' OR source = 'silver' OR source = 'gold'),
+    queue TEXT NOT NULL,
+    scale TEXT NOT NULL,
+    levels TEXT NOT NULL,
+    n_scores INTEGER NOT NULL DEFAULT 1 CHECK (n_scores >= 1),
+    seed INTEGER NOT NULL,
+    closed INTEGER NOT NULL DEFAULT 0,
+    created_at TEXT NOT NULL
+);
+
+CREATE INDEX annotation_task_by_project ON annotation_task (project_id);
+
+CREATE INDEX annotation_task_by_set ON annotation_task (silver_set_id) WHERE silver_set_id IS NOT NULL;
+
+CREATE TABLE annotation_item (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    task_id INTEGER NOT NULL REFERENCES annotation_task ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    sentence1_id INTEGER NOT NULL,
+    sentence2_id INTEGER NOT NULL,
+    source_pair_id INTEGER,
+    suggestion REAL CHECK (suggestion BETWEEN 0 AND 1),
+    reason TEXT NOT NULL DEFAULT '',
+    stratum INTEGER,
+    stratum_size INTEGER,
+    adjudicated_score REAL CHECK (adjudicated_score BETWEEN 0 AND 1),
+    adjudicator TEXT,
+    UNIQUE (task_id, sentence1_id, sentence2_id),
+    CHECK (sentence1_id <= sentence2_id)
+);
+
+CREATE INDEX annotation_item_by_position ON annotation_item (task_id, position);
+
+CREATE TABLE annotation_event (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    task_id INTEGER NOT NULL REFERENCES annotation_task ON DELETE CASCADE,
+    item_id INTEGER NOT NULL REFERENCES annotation_item ON DELETE CASCADE,
+    annotator TEXT NOT NULL,
+    at TEXT NOT NULL,
+    action TEXT NOT NULL,
+    score REAL CHECK (score BETWEEN 0 AND 1),
+    flagged INTEGER NOT NULL DEFAULT 0,
+    swapped INTEGER NOT NULL DEFAULT 0,
+    suggestion_seen INTEGER NOT NULL DEFAULT 0,
+    seconds REAL,
+    undone_event_id INTEGER
+);
+
+CREATE INDEX annotation_event_by_item ON annotation_event (item_id, annotator);
+
+CREATE INDEX annotation_event_by_annotator ON annotation_event (task_id, annotator);
+
+CREATE TABLE annotation (
+    task_id INTEGER NOT NULL REFERENCES annotation_task ON DELETE CASCADE,
+    item_id INTEGER NOT NULL REFERENCES annotation_item ON DELETE CASCADE,
+    annotator TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state = 'claimed' OR state = 'scored' OR state = 'skipped'),
+    score REAL CHECK (score BETWEEN 0 AND 1),
+    flagged INTEGER NOT NULL DEFAULT 0,
+    swapped INTEGER NOT NULL DEFAULT 0,
+    suggestion_seen INTEGER NOT NULL DEFAULT 0,
+    seconds REAL,
+    at TEXT NOT NULL,
+    PRIMARY KEY (item_id, annotator)
+) WITHOUT ROWID;
+
+CREATE INDEX annotation_by_annotator ON annotation (task_id, annotator, state);
+
+CREATE TABLE best_worst_tuple (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    task_id INTEGER NOT NULL REFERENCES annotation_task ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    item1_id INTEGER NOT NULL REFERENCES annotation_item ON DELETE CASCADE,
+    item2_id INTEGER NOT NULL REFERENCES annotation_item ON DELETE CASCADE,
+    item3_id INTEGER NOT NULL REFERENCES annotation_item ON DELETE CASCADE,
+    item4_id INTEGER NOT NULL REFERENCES annotation_item ON DELETE CASCADE
+);
+
+CREATE INDEX best_worst_tuple_by_task ON best_worst_tuple (task_id, position);
+
+CREATE TABLE best_worst_answer (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    task_id INTEGER NOT NULL REFERENCES annotation_task ON DELETE CASCADE,
+    tuple_id INTEGER NOT NULL REFERENCES best_worst_tuple ON DELETE CASCADE,
+    annotator TEXT NOT NULL,
+    at TEXT NOT NULL,
+    action TEXT NOT NULL CHECK (action = 'answer' OR action = 'skip' OR action = 'undo'),
+    best_item_id INTEGER,
+    worst_item_id INTEGER,
+    shown TEXT NOT NULL DEFAULT '[]',
+    seconds REAL
+);
+
+CREATE INDEX best_worst_answer_by_tuple ON best_worst_answer (tuple_id, annotator);
+
+CREATE INDEX best_worst_answer_by_annotator ON best_worst_answer (task_id, annotator);
+
+CREATE TABLE silver_student (
+    silver_set_id INTEGER NOT NULL REFERENCES silver_set ON DELETE CASCADE,
+    model TEXT NOT NULL,
+    run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+    n_pairs INTEGER NOT NULL,
+    scores BLOB NOT NULL,
+    PRIMARY KEY (silver_set_id, model)
+);
+
+CREATE TABLE out_of_fold (
+    run_id INTEGER NOT NULL REFERENCES run ON DELETE CASCADE,
+    gold_pair_id INTEGER NOT NULL,
+    fold INTEGER NOT NULL,
+    gold_score REAL NOT NULL CHECK (gold_score BETWEEN 0 AND 1),
+    score REAL NOT NULL CHECK (score BETWEEN 0 AND 1),
+    PRIMARY KEY (run_id, gold_pair_id)
+) WITHOUT ROWID
 """

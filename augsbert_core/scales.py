@@ -1,0 +1,76 @@
+"""The scales that people score pairs on: levels, each with a key of the keyboard.
+
+Streamlit keeps C and R for itself and refuses "?"; s, f, u, h and the arrows move through a queue, m shows the
+model's suggestion.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from augsbert_core.errors import WorkbenchError
+from augsbert_core.pairs import ScoreRange
+
+RESERVED_KEYS = frozenset("crsfuhm?")
+
+
+@dataclass(frozen=True)
+class Level:
+    """One score that can be given. label: what people read; score: in [0, 1]; key: what they press."""
+
+    label: str
+    score: float
+    key: str
+
+
+def _numbered(labels: Sequence[str], keys: str) -> tuple[Level, ...]:
+    top = len(labels) - 1
+    return tuple(
+        Level(label, place / top, key)
+        for place, (label, key) in enumerate(zip(labels, keys, strict=True))
+    )
+
+
+SCALES: dict[str, tuple[ScoreRange, tuple[Level, ...]]] = {
+    "0-5": (
+        ScoreRange(0, 5),
+        _numbered(["0", "0.5", "1", "1.5", "2", "2.5", "3", "3.5", "4", "4.5", "5"], "0q1w2e3t4y5"),
+    ),
+    "0-1": (
+        ScoreRange(0, 1),
+        _numbered([f"{tenth / 10:g}" for tenth in range(11)], "0123456789x"),
+    ),
+    "binary": (ScoreRange(0, 1), (Level("no", 0.0, "n"), Level("yes", 1.0, "y"))),
+}
+"""Name → the scale of raw scores, and its levels, lowest first."""
+
+
+def custom_levels(words: Sequence[tuple[str, float]]) -> tuple[Level, ...]:
+    """Levels for words with scores in [0, 1], lowest first, with the keys 1, 2, 3, …
+
+    WorkbenchError: fewer than two words, more than nine, one that is blank or there twice, or a score outside.
+    """
+    levels = [(label.strip(), float(score)) for label, score in words]
+    if not 2 <= len(levels) <= 9:
+        raise WorkbenchError(f"A scale of words has two to nine labels, not {len(levels)}.")
+    for label, score in levels:
+        if not label:
+            raise WorkbenchError("A label of the scale is blank. Give each a word.")
+        if not (math.isfinite(score) and 0.0 <= score <= 1.0):
+            raise WorkbenchError(f"The score of {label!r} is {score:g}. Give one from 0 to 1.")
+    names = [label.casefold() for label, _ in levels]
+    if len(set(names)) < len(names):
+        raise WorkbenchError("Two labels of the scale are the same word. Name each differently.")
+    ordered = sorted(levels, key=lambda level: level[1])
+    return tuple(
+        Level(label, score, str(number)) for number, (label, score) in enumerate(ordered, 1)
+    )
+
+
+def scale_levels(scale: str, levels: Sequence[Level] = ()) -> tuple[Level, ...]:
+    """The levels of a scale by name, or those given for "custom". WorkbenchError: there is no such scale."""
+    if scale == "custom":
+        return custom_levels([(level.label, level.score) for level in levels])
+    if scale not in SCALES:
+        raise WorkbenchError(f"There is no scale {scale!r}. Choose {', '.join(SCALES)} or custom.")
+    return SCALES[scale][1]

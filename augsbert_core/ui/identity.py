@@ -1,0 +1,65 @@
+"""Who sits in front of the screen: the name that decisions and annotations are kept under."""
+
+import getpass
+
+import streamlit as st
+
+KEY = "annotator"
+LONGEST_NAME = 60
+
+
+def person() -> str:
+    """The signed-in user, else the name typed in this session or carried by its address, else the account's name.
+
+    The name is kept in the address of the page, so that a refresh or a restart does not lose it.
+    """
+    if signed_in := _signed_in():
+        return signed_in
+    name = clean_name(st.session_state.get(KEY) or st.query_params.get(KEY, ""))
+    if name:
+        st.query_params[KEY] = name
+        st.session_state[KEY] = name
+    return name or _account()
+
+
+def clean_name(name: str) -> str:
+    """A name as it is kept: one line, no space around it, not too long."""
+    return " ".join(str(name).split())[:LONGEST_NAME]
+
+
+def name_input() -> str:
+    """Show who is at work and let it be changed; returns the name. A signed-in user cannot be another one."""
+    name = person()
+    if _signed_in():
+        st.caption(f":material/person: {name}")
+        return name
+    field = f"{KEY}-field"
+    st.session_state.setdefault(field, name)
+
+    def take() -> None:
+        st.session_state[KEY] = clean_name(st.session_state[field])
+
+    st.text_input(
+        "Your name",
+        key=field,
+        max_chars=LONGEST_NAME,
+        on_change=take,
+        icon=":material/person:",
+        help="Scores and decisions are kept under this name, and undo takes back your own alone. It stays in the "
+        "address of the page.",
+    )
+    return person()
+
+
+def _signed_in() -> str:
+    user = getattr(st, "user", None)
+    if user is None or not getattr(user, "is_logged_in", False):
+        return ""
+    return clean_name(str(user.get("email") or user.get("name") or ""))
+
+
+def _account() -> str:
+    try:
+        return clean_name(getpass.getuser()) or "reviewer"
+    except (OSError, KeyError):  # no account name, as in some containers
+        return "reviewer"
