@@ -28,6 +28,7 @@ st.navigation(
         "Data": [
             page("start", "Start", "home"),
             page("gold", "Gold", "verified"),
+            page("annotate", "Annotate", "edit_note"),
         ],
         "Loop": [
             page("cross_encoder", "Cross-encoder", "compare_arrows"),

@@ -49,7 +49,8 @@ class SilverFacts:
     """How a silver set came about. options: TOML of the runs that sampled, labelled and kept it, by title.
 
     histogram: how many pairs have a score in each of as many equal parts of the scale. orders_known,
-    spread_known: whether the gap between orders and the spread between labelers are stored.
+    spread_known: whether the gap between orders and the spread between labelers are stored. audit: what people found who
+    scored some pairs blind, in one sentence, "" where nobody did.
     """
 
     strategy: str
@@ -65,6 +66,7 @@ class SilverFacts:
     versions: Mapping[str, str] | None = None
     orders_known: bool = False
     spread_known: bool = False
+    audit: str = ""
 
 
 @dataclass(frozen=True)
@@ -322,6 +324,7 @@ def data_card(facts: SilverFacts) -> str:
                 f"{title}:\n\n```toml\n{text.rstrip()}\n```"
                 for title, text in facts.options.items()
             ),
+            *(["## Audit", facts.audit] if facts.audit else []),
             "## Pairs by status",
             _table(("Status", "Pairs"), statuses, right=(1,)),
             f"## Scores, {low:g} to {high:g}",

@@ -45,6 +45,29 @@ SCALES: dict[str, tuple[ScoreRange, tuple[Level, ...]]] = {
 """Name → the scale of raw scores, and its levels, lowest first."""
 
 
+def offered_scales(task: str, score_range: ScoreRange, *, has_gold: bool) -> list[str]:
+    """The scales that people can choose from, the one that fits a project first, "custom" last.
+
+    has_gold: the project's range is that of its gold pairs; without any it may still become another one. From 0 to 5 the
+    tenths would be the half steps again, and are left out.
+    """
+    if task == "classification":
+        first = "binary"
+    elif not has_gold or score_range == SCALES["0-5"][0]:
+        first = "0-5"
+    else:
+        first = "0-1"
+    names = [name for name in SCALES if name != "0-1" or score_range != SCALES["0-5"][0]]
+    return [first, *(name for name in names if name != first), "custom"]
+
+
+def level_labels(scale: str, levels: Sequence[Level], score_range: ScoreRange) -> list[str]:
+    """What people read on the levels of a scale: those of "0-1" are shown on the project's range, others as named."""
+    if scale != "0-1":
+        return [level.label for level in levels]
+    return [f"{round(score_range.to_raw(level.score), 6):g}" for level in levels]
+
+
 def custom_levels(words: Sequence[tuple[str, float]]) -> tuple[Level, ...]:
     """Levels for words with scores in [0, 1], lowest first, with the keys 1, 2, 3, …
 

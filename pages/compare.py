@@ -1,5 +1,7 @@
 """Did silver help? One table and one figure on one split."""
 
+from itertools import chain
+
 import streamlit as st
 
 from augsbert_core import ui
@@ -9,6 +11,7 @@ from augsbert_core.storage.projects import count_project
 from augsbert_core.ui import compare_actions as actions
 from augsbert_core.ui import compare_figures as figures
 from augsbert_core.ui import compare_view as view
+from augsbert_core.ui.audit_panel import audit_captions
 from augsbert_core.ui.data_export import compare_export
 from augsbert_core.ui.last_job import needs_a_look
 from augsbert_core.ui.retrieval_panel import rerank_panel
@@ -74,6 +77,7 @@ single = st.toggle(
 shown = grouped(bench.workspace, project.id, table, single=True) if single else by_recipe
 view.show_table(table, shown)
 view.show_notes(shown)
+audit_captions(bench.workspace, project, chain.from_iterable(by_recipe.rows["silver_sets"]))
 compare_export(table, shown)
 actions.transfer_panel(bench, table)
 rerank_panel(bench, project)

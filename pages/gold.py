@@ -11,6 +11,7 @@ from augsbert_core.ui.gold_import import (
     show_reports,
 )
 from augsbert_core.ui.gold_overview import imports, overview
+from augsbert_core.ui.label_errors import label_errors_panel
 from augsbert_core.ui.last_job import needs_a_look
 
 bench = ui.open_bench()
@@ -21,14 +22,14 @@ ui.page_header(
 )
 project = ui.need_project(bench)
 
-tabs = ("Gold pairs", "Import gold pairs", "Import unlabelled text", "Imports")
+tabs = ("Gold pairs", "Import gold pairs", "Import unlabelled text", "Imports", "Label errors")
 wanted = st.session_state.pop("gold-tab-next", None)
 if wanted is None and "gold-tab" not in st.session_state:
     wanted = tabs[0] if count_project(bench.workspace, project.id).gold else tabs[1]
 if wanted is not None:
     # Not as a default: that changes with the first gold pairs, and would take the user to another tab.
     st.session_state["gold-tab"] = wanted
-pairs_tab, import_tab, unlabelled_tab, imports_tab = st.tabs(
+pairs_tab, import_tab, unlabelled_tab, imports_tab, errors_tab = st.tabs(
     tabs, key="gold-tab", on_change="rerun"
 )
 
@@ -55,3 +56,7 @@ if imports_tab.open:
         if needs_a_look(bench, "import-files"):
             ui.job_panel(bench, ["import-files"])
         imports(bench, project)
+
+if errors_tab.open:
+    with errors_tab:
+        label_errors_panel(bench, project)

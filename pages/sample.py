@@ -22,7 +22,7 @@ ui.page_header(
     "Sample",
     "From n sentences one can make n(n−1)/2 pairs, almost all of them unrelated; which of them are labelled "
     "decides what the bi-encoder can learn (paper §3.1 and §6.1). Choose **candidate pairs** with a strategy, "
-    "then let the labeler score them: each costs one pass of the cross-encoder.",
+    "then let the labeler score them: each costs one pass of the cross-encoder. People can score them, too.",
 )
 project = ui.need_project(bench)
 counts = count_project(bench.workspace, project.id)
@@ -44,7 +44,12 @@ st.subheader("1 · Choose candidate pairs", anchor=False)
 left, right = st.columns([2.6, 1], gap="medium")
 with left, st.container(border=True):
     step, options, start = forms.strategy_form(
-        project, counts.unlabelled_sentences, labelers, encoders, silver_sets
+        project,
+        counts.unlabelled_sentences,
+        labelers,
+        encoders,
+        silver_sets,
+        has_gold=bool(counts.train),
     )
 with right, st.container(border=True, height="stretch"):
     newest = labelers[0].labeler if labelers else ""
@@ -80,7 +85,13 @@ left, right = st.columns([2.6, 1], gap="medium")
 with left, st.container(border=True):
     label_options = labelling_form.label_inputs(bench, project, sets, labelers)
     pressed = labelling_form.label_buttons(label_options)
-    if not labelers:
+    if not counts.train:
+        st.info(
+            "There is no gold yet to train a labeler on. Score some of these pairs by hand: they become your gold pairs.",
+            icon=":material/draw:",
+        )
+        ui.page_link("annotate", "Annotate these pairs")
+    elif not labelers:
         st.caption("There is no labeler of your own yet: train one, or type the name of another.")
         ui.page_link("cross_encoder", "Train a cross-encoder")
 with right, st.container(border=True, height="stretch"):

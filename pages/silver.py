@@ -1,19 +1,19 @@
 """The density lab: see how the silver scores are spread, keep a part of them, and correct them."""
 
-from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from augsbert_core import ui
 from augsbert_core.storage.projects import count_project
-from augsbert_core.storage.silver_bins import silver_status_counts
 from augsbert_core.storage.silver_sets import list_silver_sets
-from augsbert_core.ui import silver_filters, silver_table
-from augsbert_core.ui.data_export import silver_export
+from augsbert_core.ui import silver_filters
+from augsbert_core.ui.audit_panel import audit_captions, audit_panel
 from augsbert_core.ui.density_lab import density_lab
 from augsbert_core.ui.keep_lab import keep_lab
 from augsbert_core.ui.last_job import needs_a_look
+from augsbert_core.ui.loop_panel import loop_panel
+from augsbert_core.ui.silver_review import silver_review
 from augsbert_core.ui.strategies_view import strategies_view
 from augsbert_core.ui.topk_lab import topk_lab
 
@@ -39,6 +39,7 @@ if not sets:
     st.stop()
 
 found = silver_filters.choose_set(sets)
+audit_captions(bench.workspace, project, [found.id])
 if not found.is_complete:
     st.warning(
         f"Only {found.n_pairs:,} of {found.n_candidates:,} pairs are labelled so far. "
@@ -60,22 +61,7 @@ elif view == "strategies":
 else:
     density_lab(bench, project, found, sets, on_range)
 
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    st.subheader("Review", anchor=False, width="stretch")
-    st.button(
-        "Undo",
-        icon=":material/undo:",
-        on_click=silver_table.undo,
-        args=(bench.workspace, found.id),
-        help="Take back your last decision in this set; press again for the one before.",
-    )
-    export_place = st.container(width="content")
-    silver_table.delete_set_button(bench.workspace, found.id, found.n_pairs)
-chosen, sort = silver_filters.filter_inputs(project, found)
-statuses = silver_filters.status_input(found.id, silver_status_counts(bench.workspace, found.id))
-silver_table.notice()
-chosen = replace(chosen, statuses=statuses)
-silver_table.review_table(bench.workspace, project, found.id, chosen, sort)
-with export_place:
-    silver_export(bench, project, found, chosen)
+audit_panel(bench, project, found)
+silver_review(bench, project, found)
+loop_panel(bench, project, found, sets)
 ui.page_link("train", "Train a bi-encoder on these pairs")

@@ -53,8 +53,7 @@ with form, st.container(border=True, horizontal=True, vertical_alignment="center
     )
 if options is not None and planned:
     with facts, st.container(border=True, height="stretch"):
-        n_silver = students.count_training_silver(bench, options.silver_set_id)
-        students.show_plan(counts, n_silver, planned, options)
+        students.show_plan(bench, project, counts, planned, options)
     if start and twin:
         with ui.user_errors():
             jobs.enqueue(bench.workspace, project.id, STEP, options)

@@ -120,8 +120,13 @@ def open_set(workspace: Workspace, project: Project, candidate_set_id: int, seed
     )
 
 
-def label_all(workspace: Workspace, set_id: int, pairs: Pairs, seed: int = 7) -> None:
-    """Give pairs scores as a cross-encoder does: most near 0, some near 1, in batches of BATCH."""
+def label_all(
+    workspace: Workspace, set_id: int, pairs: Pairs, seed: int = 7, *, doubts: bool = False
+) -> None:
+    """Give pairs scores as a cross-encoder does: most near 0, some near 1, in batches of BATCH.
+
+    doubts: an order gap and a spread for every pair, too.
+    """
     first, second, rank = pairs
     rng = np.random.default_rng(seed)
     logits = np.where(
@@ -136,21 +141,28 @@ def label_all(workspace: Workspace, set_id: int, pairs: Pairs, seed: int = 7) ->
         scores.tolist(),
         logits.tolist(),
     ]
+    if doubts:
+        columns += [rng.beta(1, 12, len(first)).tolist() for _ in range(2)]
     rows = list(zip(*columns, strict=True))
     for start in range(0, len(rows), BATCH):
         silver_sets.add_silver_scores(workspace, set_id, rows[start : start + BATCH])
 
 
 def big_silver_set(
-    workspace: Workspace, project: Project, n_pairs: int = 1_000_000, n_sentences: int = 100_000
+    workspace: Workspace,
+    project: Project,
+    n_pairs: int = 1_000_000,
+    n_sentences: int = 100_000,
+    *,
+    doubts: bool = False,
 ) -> int:
-    """A complete silver set of n_pairs; returns its id."""
+    """A complete silver set of n_pairs; returns its id. doubts: with an order gap and a spread for every pair."""
     ids = add_sentences(workspace, project, n_sentences)
     top_k = 1 + n_pairs * 11 // (10 * n_sentences)
     pairs = draw_pairs(ids, n_pairs, top_k)
     set_id = open_set(workspace, project, add_candidates(workspace, project, pairs))
     indexes = _drop_indexes(workspace)
-    label_all(workspace, set_id, pairs)
+    label_all(workspace, set_id, pairs, doubts=doubts)
     with writing(workspace) as db:
         for statement in indexes:
             db.execute(statement)

@@ -31,7 +31,7 @@ from augsbert_core.exporting.tables import (
     typed_columns,
 )
 from augsbert_core.steps.export_data import export_corrections, export_gold, export_silver
-from augsbert_core.storage import projects, reviews
+from augsbert_core.storage import edits, projects, reviews
 from augsbert_core.storage.database import Workspace, writing
 from augsbert_core.storage.gold import GoldFilter
 from augsbert_core.storage.records import Project
@@ -305,7 +305,7 @@ def reviewed(workspace: Workspace, project: Project) -> tuple[int, list[dict[str
         reviews.review_silver_pair(
             workspace, pairs[place]["id"], correction=correction, status=status, actor=actor
         )
-    reviews.undo_last_review(workspace, set_id, "ann")
+    edits.undo(workspace, edits.Scope.silver(set_id), "ann")
     return set_id, pairs
 
 
@@ -421,7 +421,7 @@ def test_corrections_of_one_person_or_from_one_day_on(
         return export_corrections(workspace, project.id, tmp_path / f"{name}.csv", **told)
 
     with writing(workspace) as db:
-        db.execute("UPDATE event SET at = '2026-01-0' || id || 'T12:00:00+00:00' WHERE id < 5")
+        db.execute("UPDATE edit SET at = '2026-01-0' || id || 'T12:00:00+00:00' WHERE id < 5")
     assert count("ann", annotator="ann") == 2
     assert count("nobody", annotator="an") == 0
     assert count("day", since="2026-01-03") == 2

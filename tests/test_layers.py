@@ -21,6 +21,7 @@ WORDS = {
     "scripts",
     "toml_text",
     "scales",
+    "words",
 }
 NUMERICS = {
     "sampling",

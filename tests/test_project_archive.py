@@ -30,12 +30,14 @@ from augsbert_core.options import (
     CrossEncoderOptions,
     GateOptions,
     ImportOptions,
+    LabelErrorsOptions,
     LabelOptions,
     ReproduceOptions,
     to_json,
 )
 from augsbert_core.options.batches import KnownRun, PlannedRun
 from augsbert_core.progress import silent
+from augsbert_core.scales import custom_levels
 from augsbert_core.steps import project_archive
 from augsbert_core.steps.compare import comparison, grouped
 from augsbert_core.steps.export import recipe_text
@@ -43,11 +45,17 @@ from augsbert_core.steps.import_data import import_file
 from augsbert_core.steps.labelers import scorers_at_hand
 from augsbert_core.steps.project_archive import export_project, import_project, look_into
 from augsbert_core.storage import (
+    annotation_tasks,
+    annotations,
     archive_options,
     archives,
+    best_worst_answers,
     candidates,
+    edits,
     gold,
+    gold_edits,
     nli,
+    out_of_fold,
     projects,
     reviews,
     runs,
@@ -57,12 +65,14 @@ from augsbert_core.storage import (
 )
 from augsbert_core.storage.archive_folders import sweep_folders
 from augsbert_core.storage.archive_references import Places, is_path, places_in
+from augsbert_core.storage.archive_source import COPIED
 from augsbert_core.storage.database import Database, Workspace, open_workspace, reading, writing
 from augsbert_core.storage.known_scores import count_known_scores
 from augsbert_core.storage.records import Project
 from augsbert_core.storage.schema import migrate
-from tests import silver_pairs
+from tests import annotated, silver_pairs
 from tests.conftest import GOLD_CSV
+from tests.old_edits import old_database
 from tests.pages import seeding
 
 NLI_TSV = (
@@ -104,7 +114,8 @@ def rich_project(workspace: Workspace) -> Rich:
     reviews.review_silver_pair(workspace, first, correction=0.9, status="corrected", actor="Ada")
     reviews.review_silver_pair(workspace, second, status="rejected", actor="Ada")
     reviews.review_silver_pair(workspace, third, status="flagged", actor="Ada")
-    reviews.undo_last_review(workspace, silver, "Ada")
+    edits.undo(workspace, edits.Scope.silver(silver), "Ada")
+    _judge(workspace, project, silver)
     kept = silver_pairs.kept_of(workspace, project, silver, [first, third])
     with writing(workspace) as db:
         db.execute("UPDATE run SET state = 'done' WHERE step IN ('keep', 'sample')")
@@ -144,6 +155,66 @@ def rich_project(workspace: Workspace) -> Rich:
     return Rich(
         projects.get_project(workspace, project.id), labeler, silver, kept, plain, student, batch
     )
+
+
+def _judge(workspace: Workspace, project: Project, silver: int) -> None:
+    """What people do besides correcting: edits of gold and of many pairs, scores, marks, answers, a guideline."""
+    ids = [row["id"] for row in silver_pairs.all_pairs(workspace, silver)]
+    reviews.review_many(
+        workspace, silver, np.array(ids[3:]), status="flagged", actor="Ben", summary="3 odd pairs"
+    )
+    reviews.rescale_many(
+        workspace, silver, np.array(ids[4:]), low=0.2, high=0.9, actor="Ben", summary="rescaled"
+    )
+    edits.undo(workspace, edits.Scope.silver(silver), "Ben")
+    with reading(workspace) as db:
+        query = "SELECT id FROM gold_pair WHERE project_id = ? ORDER BY id"
+        golds = [row[0] for row in db.execute(query, [project.id])]
+    gold_edits.set_gold_score(workspace, golds[0], 1.25, actor="Ada")
+    gold_edits.keep_gold_score(workspace, golds[1], actor="Ada")
+    gold_edits.set_gold_score(workspace, golds[2], 4.5, actor="Ben")
+    edits.undo(workspace, edits.Scope.gold(project.id), "Ben")
+    projects.set_guideline(workspace, project.id, "**How** alike are they?")
+    pairs = annotated.made_up_pairs(8)
+    task = annotated.add_task(
+        workspace, project, pairs[:3], source="silver", silver_set_id=silver, name="Doubts",
+        source_pair_ids=np.array(ids[:3]), suggestions=np.array([0.5, 0.25, 1.0]), n_scores=2, queue="order-gap",
+    )  # fmt: skip
+    item = annotations.next_item(workspace, task.id, "Ada")
+    assert item is not None
+    annotations.save(
+        workspace, task.id, item.id, "Ada", score=0.5, seconds=2.0, suggestion_seen=True
+    )
+    annotations.save(workspace, task.id, item.id, "Ben", score=0.9)
+    annotations.undo(workspace, task.id, "Ben")
+    annotations.save(workspace, task.id, item.id + 1, "Ben", action="flag")
+    annotations.save(workspace, task.id, item.id + 2, "Ben", action="skip")
+    annotations.adjudicate(workspace, item.id, 0.6, "Cleo")
+    again = annotated.add_task(
+        workspace, project, [("A cat sleeps.", "A cat naps.")], source="gold", scale="custom",
+        levels=custom_levels([("other", 0.0), ("same", 1.0)]), source_pair_ids=np.array(golds[:1]),
+    )  # fmt: skip
+    annotation_tasks.close_task(workspace, again.id)
+    four = annotated.add_task(
+        workspace, project, pairs[4:], tuples=np.array([[0, 1, 2, 3], [3, 1, 0, 2]])
+    )
+    first = best_worst_answers.next_tuple(workspace, four.id, "Ada")
+    assert first is not None
+    best, worst, *_ = (pair.item_id for pair in first.pairs)
+    best_worst_answers.save_answer(workspace, four.id, first.id, "Ada", best, worst, seconds=3.5)
+    best_worst_answers.skip_tuple(workspace, four.id, first.id, "Ben")
+    best_worst_answers.undo_answer(workspace, four.id, "Ben")
+    search = seeding.finished_run(workspace, project, "label-errors", LabelErrorsOptions())
+    out_of_fold.save_scores(
+        workspace,
+        search,
+        np.array(golds[:2]),
+        np.array([1, 0]),
+        np.array([0.5, 1.0]),
+        np.array([0.25, 0.75]),
+    )
+    with writing(workspace) as db:
+        db.execute("UPDATE run SET state = 'done' WHERE step = 'annotate'")
 
 
 SUMMED = {
@@ -261,6 +332,7 @@ def content(workspace: Workspace, project_id: int) -> dict[str, Any]:
             (one.strategy, one.n_pairs, one.n_candidates, one.rule, one.is_complete, one.revision > 0)
             for one in sets
         ],
+        "people": people(workspace, project_id),
         "silver pairs": [silver_texts(workspace, one.id) for one in sets],
         "statuses": [silver_bins.silver_status_counts(workspace, one.id) for one in sets],
         "runs": [
@@ -302,6 +374,47 @@ def silver_texts(workspace: Workspace, set_id: int) -> list[tuple[Any, ...]]:
                 [set_id],
             )
         ]
+
+
+def people(workspace: Workspace, project_id: int) -> dict[str, list[tuple[Any, ...]]]:
+    """What people did: rows of every table of theirs, with texts in place of numbers."""
+
+    def pair(column: str, table: str) -> str:
+        return (
+            f"(SELECT a.text || ' / ' || b.text FROM {table} AS pair JOIN sentence AS a ON a.id = pair.sentence1_id"
+            f" JOIN sentence AS b ON b.id = pair.sentence2_id WHERE pair.id = {column})"
+        )
+
+    item, subject = pair("item_id", "annotation_item"), pair("pair_id", "silver_pair")
+    its = f"iif(subject = 'silver_pair', {subject}, {pair('pair_id', 'gold_pair')})"
+    source = f"iif(source = 'silver', {pair('source_pair_id', 'silver_pair')}, {pair('source_pair_id', 'gold_pair')})"
+    tasks = "JOIN annotation_task AS task ON task.id = task_id WHERE project_id = :project"
+    four = ", ".join(pair(f"item{number}_id", "annotation_item") for number in range(1, 5))
+    shown = "SELECT group_concat(text) FROM json_each(shown) JOIN annotation_item AS i ON i.id = value JOIN sentence ON sentence.id = sentence1_id"
+    queries = {
+        "edits": "SELECT subject, kind, actor, at, summary, n_changes, state, silver_set_id IS NULL,"
+        " target_edit_id - id FROM edit WHERE project_id = :project ORDER BY id",
+        "changes": f"SELECT {its}, before_score, before_status, after_score, after_status, before_unit"
+        " FROM edit JOIN edit_change ON edit_id = edit.id WHERE project_id = :project ORDER BY edit_id, pair_id",
+        "tasks": "SELECT name, kind, purpose, source, queue, scale, levels, n_scores, seed, closed, created_at,"
+        " silver_set_id IS NULL FROM annotation_task WHERE project_id = :project ORDER BY id",
+        "items": f"SELECT {pair('item.id', 'annotation_item')}, position, suggestion, reason, stratum, adjudicated_score,"
+        f" adjudicator, {source} FROM annotation_item AS item {tasks} ORDER BY item.id",
+        "events": f"SELECT {item}, annotator, at, action, score, flagged, swapped, suggestion_seen, seconds,"
+        f" undone_event_id - event.id FROM annotation_event AS event {tasks} ORDER BY event.id",
+        "scores": f"SELECT {item}, annotator, iif(state = 'claimed', '', at), state, score, flagged, swapped,"
+        f" suggestion_seen, seconds FROM annotation {tasks} AND (state <> 'claimed' OR flagged) ORDER BY 1, 2",
+        "tuples": f"SELECT {four}, position FROM best_worst_tuple AS one {tasks} ORDER BY one.id",
+        "answers": f"SELECT annotator, at, action, seconds, ({shown}), {pair('best_item_id', 'annotation_item')},"
+        f" {pair('worst_item_id', 'annotation_item')} FROM best_worst_answer AS one {tasks} ORDER BY one.id",
+        "out of fold": f"SELECT {pair('gold_pair_id', 'gold_pair')}, fold, gold_score, score FROM out_of_fold"
+        " WHERE run_id IN (SELECT id FROM run WHERE project_id = :project) ORDER BY gold_pair_id",
+    }  # fmt: skip
+    with reading(workspace) as db:
+        return {
+            name: [tuple(row) for row in db.execute(query, {"project": project_id})]
+            for name, query in queries.items()
+        }
 
 
 def everything(workspace: Workspace) -> dict[str, list[tuple[Any, ...]]]:
@@ -448,14 +561,24 @@ def test_edits_can_still_be_taken_back(rich: Rich, archive: Path, elsewhere: Wor
     assert projects.count_project(elsewhere, project_id).corrections == 2, (
         "the kept set repeats one"
     )
-    assert str(reviews.undo_last_review(elsewhere, silver.id, "Ada")).startswith(
+    assert str(edits.undo(elsewhere, edits.Scope.silver(silver.id), "Ada")).startswith(
         "Back to unreviewed"
     )
-    assert str(reviews.undo_last_review(elsewhere, silver.id, "Ada")).startswith(
+    assert str(edits.undo(elsewhere, edits.Scope.silver(silver.id), "Ada")).startswith(
         "Back to unreviewed"
     )
-    assert reviews.undo_last_review(elsewhere, silver.id, "Ada") is None
+    assert edits.undo(elsewhere, edits.Scope.silver(silver.id), "Ada") is None
+    assert silver_bins.silver_status_counts(elsewhere, silver.id)["unreviewed"] == 3
+    scope = edits.Scope.silver(silver.id)
+    assert edits.undo_state(elsewhere, scope, "Ben") == edits.UndoState("3 odd pairs", "rescaled")
+    assert edits.redo(elsewhere, scope, "Ben") == "Redone on 2 pairs: rescaled"
+    assert edits.undo(elsewhere, scope, "Ben") == "Undone on 2 pairs: rescaled"
+    assert edits.undo(elsewhere, scope, "Ben") == "Undone on 3 pairs: 3 odd pairs"
     assert silver_bins.silver_status_counts(elsewhere, silver.id)["unreviewed"] == 6
+    assert silver_pairs.stored_bins(elsewhere) == silver_pairs.recounted(elsewhere)
+    golds = edits.Scope.gold(project_id)
+    assert edits.redo(elsewhere, golds, "Ben") == "Again 4.5: Two dogs run across a field."
+    assert edits.undo(elsewhere, golds, "Ada") is not None
 
 
 def test_known_scores_are_found_again(rich: Rich, archive: Path, elsewhere: Workspace) -> None:
@@ -614,6 +737,64 @@ def test_an_archive_of_an_older_version_is_brought_up_to_date(
     )
     done = import_project(elsewhere, path)
     assert (done.name, done.counts["gold_pairs"]) == ("Old", 0)
+
+
+def test_decisions_of_before_they_were_edits_can_be_taken_back(
+    archive: Path, elsewhere: Workspace, tmp_path: Path
+) -> None:
+    old_database(tmp_path / "old.db")
+    known = ["foundation", "density_lab", "training_lab", "data_doors"]
+    database = (tmp_path / "old.db").read_bytes()
+    done = import_project(
+        elsewhere, rewritten(archive, tmp_path, database=database, migrations=known)
+    )
+    (found,) = silver_sets.list_silver_sets(elsewhere, done.project_id)
+    scope = edits.Scope.silver(found.id)
+    assert [(row.actor, row.kind, row.state) for row in edits.edit_log(elsewhere, scope)][::-1] == [
+        ("Ada", "review", "applied"), ("Ada", "review", "dropped"), ("Ada", "undo", "logged"),
+        ("Ben", "review", "applied"), ("Ben", "review", "applied"),
+    ]  # fmt: skip
+    for actor, what in (
+        ("Ben", "unreviewed: B"),
+        ("Ben", "corrected: A"),
+        ("Ada", "unreviewed: A"),
+    ):
+        assert edits.undo(elsewhere, scope, actor) == f"Back to {what}"
+    assert silver_bins.silver_status_counts(elsewhere, found.id)["unreviewed"] == 3
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE event SET before = '{\"status\": \"hacked\"}' WHERE kind = 'review'",
+        'UPDATE event SET after = \'{"status": "flagged", "correction": 7}\' WHERE kind = \'review\'',
+        "UPDATE event SET before = '{}' WHERE kind = 'review'",
+        "UPDATE event SET after = '[' WHERE kind = 'review'",
+        "UPDATE event SET at = 'yesterday'",
+        "UPDATE event SET id = 9007199254740993 + id, subject_id = 12 WHERE kind = 'review'",
+    ],
+)
+def test_impossible_decisions_of_an_old_archive_are_refused(
+    archive: Path, elsewhere: Workspace, tmp_path: Path, statement: str
+) -> None:
+    database = tmp_path / "old.db"
+    old_database(database)
+    with closing(sqlite3.connect(database, isolation_level=None)) as connection:
+        connection.execute(statement)
+    known = ["foundation", "density_lab", "training_lab", "data_doors"]
+    path = rewritten(archive, tmp_path, database=database.read_bytes(), migrations=known)
+    refused(elsewhere, path, "cannot be used|no time")
+
+
+def test_every_table_is_handled(workspace: Workspace) -> None:
+    """Whoever adds a table decides whether its rows travel."""
+    left_behind = {"job", "candidate_overlap", "silver_student"}
+    made_anew = {"silver_bin"}
+    with reading(workspace) as db:
+        query = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '%sqlite_%'"
+        tables = {name for (name,) in db.execute(query)}
+    assert tables == {*COPIED, *left_behind, *made_anew}
+    assert tables - left_behind == archives.OUT.keys()
 
 
 # --- archives that nobody should open ----------------------------------------------------------------
@@ -805,8 +986,8 @@ def test_a_manifest_with_other_words_is_refused(
         ("DROP INDEX run_by_parent", "run_by_parent"),
         ("ANALYZE", "sqlite_stat"),
         ("DELETE FROM _sqlite_migrations", "not in order"),
-        ("UPDATE _sqlite_migrations SET name = 'time_travel' WHERE id = 4", "newer version"),
-        ("DELETE FROM _sqlite_migrations WHERE name = 'data_doors'", "is not as|no project archive does"),
+        ("UPDATE _sqlite_migrations SET name = 'time_travel' WHERE id = 5", "newer version"),
+        ("DELETE FROM _sqlite_migrations WHERE name = 'human_loop'", "is not as|no project archive does"),
         ("DELETE FROM project", "0 projects|holds"),
         ("INSERT INTO project (name, task, score_low, score_high, created_at) VALUES ('b', 'regression', 0, 1, '')",
          "2 projects"),
@@ -838,11 +1019,81 @@ def test_a_manifest_with_other_words_is_refused(
         ("UPDATE evaluation SET predictions = 'text'", "'evaluation'"),
         ("UPDATE evaluation SET metric = 'luck'", "'evaluation'"),
         ("UPDATE evaluation SET details = '7'", "JSON object"),
-        ("UPDATE event SET kind = 'other'", "'event'"),
-        ("UPDATE event SET before = '{\"status\": \"hacked\"}'", "impossible"),
-        ("UPDATE event SET subject_id = 123456 WHERE kind = 'undo'", "not in it"),
-        ("UPDATE event SET subject_id = 123456 WHERE kind = 'review'", "not in it"),
-        ("UPDATE project SET score_low = 9, score_high = 1", "scale"),
+        ("UPDATE edit SET kind = 'other'", "'edit'"),
+        ("UPDATE edit SET kind = 'set-gold' WHERE subject = 'silver_pair'", "'edit'"),
+        ("UPDATE edit SET subject = 'gold_pair'", "'edit'"),
+        ("UPDATE edit SET state = 'perhaps'", "'edit'|cannot be used"),
+        ("UPDATE edit SET state = 'logged' WHERE kind = 'review'", "'edit'"),
+        ("UPDATE edit SET target_edit_id = 123456 WHERE kind = 'undo'", "'edit'"),
+        ("UPDATE edit SET target_edit_id = id WHERE kind = 'undo'", "'edit'"),
+        ("UPDATE edit SET target_edit_id = 1 WHERE kind = 'bulk-review'", "'edit'"),
+        ("UPDATE edit SET actor = 'Eve' WHERE kind = 'undo'", "'edit'"),
+        ("UPDATE edit SET actor = printf('%.*c', 300, 'x')", "'edit'"),
+        ("UPDATE edit SET n_changes = -1", "'edit'"),
+        ("UPDATE edit SET silver_set_id = 123456 WHERE subject = 'silver_pair' AND kind <> 'undo'", "'edit|not in it"),
+        ("UPDATE edit SET at = ''", "no time"),
+        ("UPDATE edit_change SET pair_id = 123456 + pair_id", "'edit_change'"),
+        ("UPDATE edit_change SET edit_id = 123456 + edit_id", "'edit_change'"),
+        ("UPDATE edit_change SET before_status = 'hacked'", "'edit_change'"),
+        ("UPDATE edit_change SET after_score = 7", "'edit_change'"),
+        ("UPDATE edit_change SET before_score = -0.5", "'edit_change'"),
+        ("UPDATE edit_change SET before_unit = 0.5 WHERE before_unit IS NULL", "'edit_change'"),
+        ("UPDATE edit_change SET before_unit = NULL", "'edit_change'"),
+        ("UPDATE edit_change SET after_score = NULL WHERE before_unit IS NOT NULL", "'edit_change'"),
+        ("UPDATE annotation_task SET levels = '[]'", "levels"),
+        ("UPDATE annotation_task SET levels = '['", "JSON list"),
+        ("UPDATE annotation_task SET levels = '[{\"label\": \"a\", \"score\": 0, \"key\": \"a\"}, {\"label\": \"b\",'"
+         " || ' \"score\": 7, \"key\": \"b\"}]'", "levels"),
+        ("UPDATE annotation_task SET levels = replace(levels, '\"2\"', '\"c\"')", "levels"),
+        ("UPDATE annotation_task SET levels = replace(levels, '\"2\"', '\"1\"')", "levels"),
+        ("UPDATE annotation_task SET queue = 'magic'", "'annotation_task'"),
+        ("UPDATE annotation_task SET scale = 'magic'", "'annotation_task'"),
+        ("UPDATE annotation_task SET kind = 'magic'", "cannot be used|'best_worst_tuple'"),
+        ("UPDATE annotation_task SET purpose = 'magic'", "cannot be used"),
+        ("UPDATE annotation_task SET source = 'magic'", "cannot be used|'annotation_item'"),
+        ("UPDATE annotation_task SET n_scores = 0", "cannot be used"),
+        ("UPDATE annotation_task SET name = ''", "'annotation_task'"),
+        ("UPDATE annotation_task SET silver_set_id = 123456", "not in it"),
+        ("UPDATE annotation_task SET run_id = (SELECT id FROM run WHERE step = 'gate') WHERE kind = 'best-worst'",
+         "'annotation_task'"),
+        ("UPDATE annotation_item SET sentence2_id = 123456", "not in it"),
+        ("UPDATE annotation_item SET suggestion = 1.5", "cannot be used"),
+        ("UPDATE annotation_item SET adjudicator = NULL", "'annotation_item'"),
+        ("UPDATE annotation_item SET adjudicated_score = 3", "cannot be used"),
+        ("UPDATE annotation_item SET source_pair_id = 123456", "'annotation_item'"),
+        ("UPDATE annotation_item SET reason = printf('%.*c', 20000, 'x')", "'annotation_item'"),
+        ("UPDATE annotation_item SET stratum = 1, stratum_size = -1", "'annotation_item'"),
+        ("UPDATE annotation_event SET action = 'hacked'", "'annotation_event'"),
+        ("UPDATE annotation_event SET score = 2 WHERE action = 'score'", "cannot be used"),
+        ("UPDATE annotation_event SET score = NULL", "'annotation_event'"),
+        ("UPDATE annotation_event SET undone_event_id = 123456 WHERE action = 'undo'", "'annotation_event'"),
+        ("UPDATE annotation_event SET undone_event_id = id", "'annotation_event'"),
+        ("UPDATE annotation_event SET annotator = ''", "'annotation_event'"),
+        ("UPDATE annotation_event SET seconds = -1", "'annotation_event'"),
+        ("UPDATE annotation_event SET at = 'yesterday'", "no time"),
+        ("UPDATE annotation_event SET item_id = 123456", "'annotation_event'"),
+        ("UPDATE annotation_event SET task_id = task_id + 1", "'annotation_event'"),
+        ("UPDATE annotation SET state = 'claimed'", "'annotation'"),
+        ("UPDATE annotation SET at = '' WHERE state = 'scored'", "'annotation'"),
+        ("UPDATE annotation SET score = NULL", "'annotation'"),
+        ("UPDATE annotation SET flagged = 7", "'annotation'"),
+        ("UPDATE best_worst_tuple SET item1_id = item2_id", "'best_worst_tuple'"),
+        ("UPDATE best_worst_tuple SET item1_id = 123456", "'best_worst_tuple'"),
+        ("UPDATE best_worst_tuple SET item1_id = (SELECT min(id) FROM annotation_item)", "'best_worst_tuple'"),
+        ("UPDATE best_worst_answer SET best_item_id = worst_item_id", "'best_worst_answer'"),
+        ("UPDATE best_worst_answer SET best_item_id = NULL", "'best_worst_answer'"),
+        ("UPDATE best_worst_answer SET best_item_id = 123456", "'best_worst_answer'"),
+        ("UPDATE best_worst_answer SET action = 'skip'", "'best_worst_answer'"),
+        ("UPDATE best_worst_answer SET tuple_id = 123456", "'best_worst_answer'"),
+        ("UPDATE best_worst_answer SET shown = '[1, 1, 1, 1]'", "order of four"),
+        ("UPDATE best_worst_answer SET shown = '[123456, 123457, 123458, 123459]'", "not in it"),
+        ("UPDATE best_worst_answer SET shown = '{}'", "order of four"),
+        ("UPDATE out_of_fold SET score = 7", "cannot be used"),
+        ("UPDATE out_of_fold SET gold_pair_id = 123456 + gold_pair_id", "'out_of_fold'"),
+        ("UPDATE out_of_fold SET run_id = (SELECT id FROM run WHERE step = 'gate')", "'out_of_fold'"),
+        ("UPDATE project SET guideline = printf('%.*c', 30000, 'x')", "'project'"),
+        ("UPDATE project SET score_low = 9, score_high = 1", "'edit_change'"),
+        ("UPDATE project SET score_low = 0, score_high = 1e14", "scale"),
         ("UPDATE project SET task = 'other'", "cannot be used"),
         ("UPDATE project SET name = ''", "1 to 80"),
     ],
@@ -933,7 +1184,9 @@ def test_words_of_options_are_those_of_the_steps() -> None:
     from augsbert_core.models.losses import LOSSES
     from augsbert_core.models.pair_losses import PAIR_LOSSES
     from augsbert_core.options import importing
+    from augsbert_core.queues import QUEUES
     from augsbert_core.sampling.tokenize import STOP_WORDS
+    from augsbert_core.scales import SCALES
     from augsbert_core.steps import (
         negatives,
         recipe_checks,
@@ -954,6 +1207,8 @@ def test_words_of_options_are_those_of_the_steps() -> None:
         "split_way": set(importing.SPLIT_WAYS),
         "subsample": set(importing.SUBSAMPLES),
         "leaks": set(importing.LEAKS),
+        "queue": set(QUEUES),
+        "scale": {*SCALES, "custom"},
     }.items() <= archive_options.WORDS.items()
 
 

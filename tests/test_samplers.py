@@ -69,6 +69,13 @@ def brute_force_search(
     return Neighbours(query, neighbour, rank, cosines[query, neighbour], excluded_hit=hit)
 
 
+def embed_at_once(texts, report=silent, should_stop=never):
+    """A `Corpus.embed` without a model."""
+    if should_stop():
+        raise Stopped
+    return embed(texts)
+
+
 def corpus_of(texts, excluded=(), ids=None, gold=None):
     """A corpus whose excluded pairs, and the gold ones among them, are given as positions."""
     ids = np.arange(100, 100 + len(texts)) if ids is None else np.asarray(ids)
@@ -78,6 +85,7 @@ def corpus_of(texts, excluded=(), ids=None, gold=None):
         codes_of(excluded, ids),
         search=brute_force_search,
         gold=None if gold is None else codes_of(gold, ids),
+        embed=embed_at_once,
     )
 
 
@@ -145,8 +153,9 @@ def test_the_order_of_the_file_has_no_influence(strategy, data):
     order = np.array(data.draw(st.permutations(range(len(texts)))), dtype=np.int64)
     pairs = [(i, i + 1) for i in range(0, len(texts) - 1, 3)]
     excluded = codes_of(pairs, ids)
-    forward = Corpus(texts, ids, excluded, search=brute_force_search)
-    shuffled = Corpus([texts[i] for i in order], ids[order], excluded, search=brute_force_search)
+    tools = {"search": brute_force_search, "embed": embed_at_once}
+    forward = Corpus(texts, ids, excluded, **tools)
+    shuffled = Corpus([texts[i] for i in order], ids[order], excluded, **tools)
     options = SampleOptions(strategy=strategy, top_k=2, n_pairs=9, seed=7, variant="lucene")
     one, other = (SAMPLERS[strategy](corpus, options) for corpus in (forward, shuffled))
     for name in ("first", "second", "rank", "bm25_rank", "semantic_rank"):
@@ -240,3 +249,39 @@ def test_a_semantic_sampler_without_a_search_is_a_programmers_error(strategy):
 
 def test_every_strategy_has_a_name_for_the_screen():
     assert STRATEGY_NAMES.keys() == SAMPLERS.keys() | {"stratified-kde"}
+
+
+def test_stratified_on_cosine_draws_as_many_pairs_from_each_band():
+    rng = np.random.default_rng(5)
+    words = [f"word{number}" for number in range(12)]
+    texts = [" ".join(rng.choice(words, 4, replace=False)) for _ in range(120)]
+    corpus = corpus_of(list(dict.fromkeys(texts)))
+    drawn = SAMPLERS["cosine-strata"](corpus, SampleOptions(n_pairs=200))
+    everything = SAMPLERS["cosine-strata"](corpus, SampleOptions(n_pairs=10**6))
+    edges = np.linspace(drawn.score.min() - 1e-9, 1.0, 11)
+    drawn_bands = np.histogram(drawn.score, edges)[0]
+    random_bands = np.histogram(everything.score, edges)[0] / len(everything) * 200
+    assert len(drawn) == 200
+    assert drawn_bands.min() >= 6  # 20 each, but for bands whose edges lie a little differently
+    assert random_bands.min() < 5
+    vectors = embed(corpus.texts)
+    places = drawn.first[0] - 100, drawn.second[0] - 100
+    np.testing.assert_allclose(drawn.score[0], vectors[places[0]] @ vectors[places[1]], atol=1e-6)
+
+
+def test_stratified_on_cosine_names_the_bands_that_are_too_small():
+    texts = ["red plane", "red dog", "blue onion", "green chess", "old house"]
+    drawn = SAMPLERS["cosine-strata"](corpus_of(texts), SampleOptions(n_pairs=100))
+    assert any("Cosine bands with fewer pairs than their share" in said for said in drawn.notices)
+
+
+def test_stratified_on_cosine_finds_similar_pairs_in_a_corpus_too_large_to_look_at_every_pair(
+    monkeypatch,
+):
+    """500 random pairs of this corpus meet two or three of its hundred twins; the nearest neighbours meet all."""
+    monkeypatch.setattr("augsbert_core.sampling.strata.MAX_PAIRS", 1000)
+    monkeypatch.setattr("augsbert_core.sampling.strata.SAMPLED_PAIRS", 500)
+    texts = [f"w{number // 2} v{number // 2} u{number // 2} t{number}" for number in range(200)]
+    drawn = SAMPLERS["cosine-strata"](corpus_of(texts), SampleOptions(n_pairs=300))
+    twins = drawn.first // 2 == drawn.second // 2
+    assert np.count_nonzero(twins) >= 30

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from augsbert_core.pairs import pair_codes
 from augsbert_core.storage import (
     candidates,
+    edits,
     known_scores,
     projects,
     reviews,
@@ -75,7 +76,7 @@ def test_stored_counts_equal_a_recount_whatever_is_done(actions: list[tuple]) ->
                     workspace, pair, correction=told[1], status=told[2], actor="ann"
                 )
             elif name == "undo":
-                reviews.undo_last_review(workspace, pool, "ann")
+                edits.undo(workspace, edits.Scope.silver(pool), "ann")
             elif name == "keep":
                 run_id = runs.add_run(workspace, project.id, "keep", "k", "{}", 1)
                 chosen = np.array([pairs[at]["id"] for at in told[0] if at < len(pairs)], dtype=int)
@@ -229,15 +230,13 @@ def test_random_candidates_are_drawn_without_replacement(
 def test_an_edit_of_a_deleted_set_cannot_be_undone_on_another(
     workspace: Workspace, project: Project, labelled: int
 ) -> None:
-    """Ids that the log speaks of are not given again."""
     last = max(pair["id"] for pair in all_pairs(workspace, labelled))
     reviews.review_silver_pair(workspace, last, correction=0.0, status="corrected", actor="ann")
     candidate_id = silver_sets.get_silver_set(workspace, labelled).candidate_set_id
     silver_sets.delete_silver_set(workspace, labelled)
     new = silver_set(workspace, project, candidate_id)
     label(workspace, new, [0.5] * 60)
-    assert min(pair["id"] for pair in all_pairs(workspace, new)) > last
-    assert reviews.undo_last_review(workspace, new, "ann") is None
+    assert edits.undo(workspace, edits.Scope.silver(new), "ann") is None
 
 
 def test_a_workspace_of_the_first_version_keeps_its_silver_pairs(tmp_path: Path) -> None:

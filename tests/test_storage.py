@@ -12,6 +12,7 @@ from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import LabelOptions, SampleOptions, to_json
 from augsbert_core.storage import (
     candidates,
+    edits,
     gold,
     projects,
     queue,
@@ -72,7 +73,7 @@ def test_opening_twice_applies_migrations_once(tmp_path: Path) -> None:
     workspace = open_workspace(tmp_path)
     open_workspace(tmp_path)
     with reading(workspace) as db:
-        assert db.execute("SELECT count(*) FROM _sqlite_migrations").fetchone()[0] == 4
+        assert db.execute("SELECT count(*) FROM _sqlite_migrations").fetchone()[0] == 5
         assert db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
 
@@ -229,9 +230,9 @@ def test_a_correction_replaces_the_score_everywhere_and_can_be_undone(
         silver_bins.silver_score_counts(workspace, silver_set)[int(0.2 * silver_bins.SCORE_BINS)]
         == 1
     )
-    assert reviews.undo_last_review(workspace, silver_set, "ann")
+    assert edits.undo(workspace, edits.Scope.silver(silver_set), "ann")
     assert page(workspace, silver_set).iloc[0]["final_score"] == 0.9
-    assert reviews.undo_last_review(workspace, silver_set, "ann") is None
+    assert edits.undo(workspace, edits.Scope.silver(silver_set), "ann") is None
 
 
 def test_rejected_pairs_do_not_train(workspace: Workspace, silver_set: int) -> None:
@@ -246,19 +247,22 @@ def test_undo_never_takes_back_what_someone_else_did(workspace: Workspace, silve
     pair_id = int(page(workspace, silver_set).iloc[0]["id"])
     reviews.review_silver_pair(workspace, pair_id, correction=0.2, status="corrected", actor="ann")
     reviews.review_silver_pair(workspace, pair_id, correction=0.3, status="corrected", actor="ben")
-    with pytest.raises(WorkbenchError, match="someone else"):
-        reviews.undo_last_review(workspace, silver_set, "ann")
-    assert reviews.undo_last_review(workspace, silver_set, "ben")
+    with pytest.raises(WorkbenchError, match="ben has changed this pair since"):
+        edits.undo(workspace, edits.Scope.silver(silver_set), "ann")
+    assert edits.undo(workspace, edits.Scope.silver(silver_set), "ben")
     assert page(workspace, silver_set, low=0.2, high=0.2)["id"].tolist() == [pair_id]
 
 
 def test_the_log_of_human_edits_only_grows(workspace: Workspace, silver_set: int) -> None:
     pair_id = int(page(workspace, silver_set).iloc[0]["id"])
     reviews.review_silver_pair(workspace, pair_id, correction=0.2, status="corrected", actor="ann")
-    reviews.undo_last_review(workspace, silver_set, "ann")
+    edits.undo(workspace, edits.Scope.silver(silver_set), "ann")
     with reading(workspace) as db:
-        events = db.execute("SELECT kind, actor FROM event ORDER BY id").fetchall()
-    assert [tuple(event) for event in events] == [("review", "ann"), ("undo", "ann")]
+        rows = db.execute("SELECT kind, actor, state FROM edit ORDER BY id").fetchall()
+    assert [tuple(row) for row in rows] == [
+        ("review", "ann", "undone"),
+        ("undo", "ann", "logged"),
+    ]
 
 
 def test_labelled_candidates_cannot_be_deleted_under_their_silver_set(

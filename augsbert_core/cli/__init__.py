@@ -13,8 +13,10 @@ import typer
 
 from augsbert_core import __version__
 from augsbert_core.cli import (
+    annotating,
     app_command,
     archives,
+    auditing,
     comparing,
     cross_encoder_command,
     data,
@@ -23,9 +25,12 @@ from augsbert_core.cli import (
     exporting,
     importing,
     job_commands,
+    label_errors,
     labelling,
     retrieval,
+    reviewing,
     silver,
+    student_scores,
     training,
 )
 from augsbert_core.cli.console import CANCELLED, USER_ERROR, fail
@@ -50,11 +55,16 @@ for module in (
     training,
     labelling,
     silver,
+    student_scores,
+    reviewing,
+    label_errors,
     comparing,
     retrieval,
     experiments,
+    auditing,
     exporting,
     archives,
+    annotating,
     job_commands,
     demo,
     app_command,

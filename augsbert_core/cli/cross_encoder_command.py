@@ -11,9 +11,12 @@ from augsbert_core.cli.training import (
     Base,
     BatchSize,
     Epochs,
+    KeepRejected,
     LearningRate,
     MaxLength,
     MaxSteps,
+    Promote,
+    SilverScores,
     train,
     training_lines,
 )
@@ -71,6 +74,19 @@ def train_cross_encoder(
     silver_weight: Annotated[
         float, typer.Option(min=0.0, help="Weight of a silver pair in the loss; gold has 1.")
     ] = CROSS.silver_weight,
+    silver_scores: SilverScores = "corrected",
+    keep_rejected: KeepRejected = False,
+    promote: Promote = False,
+    corrections_of: Annotated[
+        int | None,
+        typer.Option(
+            metavar="ID",
+            min=1,
+            max=2**62,
+            help="What people corrected and accepted in this silver set joins gold.",
+            show_default="none",
+        ),
+    ] = None,
     negatives: Annotated[
         Literal["none", "random", "mined"],
         typer.Option(
@@ -129,6 +145,10 @@ def train_cross_encoder(
         gold_limit=gold_limit,
         silver_set_id=silver,
         silver_weight=silver_weight,
+        silver_scores=silver_scores,
+        keep_rejected=keep_rejected,
+        promote=promote,
+        corrections_of=corrections_of,
         epochs=epochs,
         max_steps=max_steps,
         batch_size=batch_size,

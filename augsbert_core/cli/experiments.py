@@ -105,7 +105,7 @@ def several_seeds(
         seed_step=seed_step,
         split="" if split == "none" else split,
     )
-    _launch(workspace, chosen, plan, wait=wait, shared=share_device, as_json=as_json)
+    launch_plan(workspace, chosen, plan, wait=wait, shared=share_device, as_json=as_json)
 
 
 def sweep_values(
@@ -156,7 +156,7 @@ def sweep_values(
         num_runs=num_runs,
         seed_step=seed_step,
     )
-    _launch(workspace, chosen, plan, wait=wait, shared=share_device, as_json=as_json)
+    launch_plan(workspace, chosen, plan, wait=wait, shared=share_device, as_json=as_json)
 
 
 def trial(
@@ -177,7 +177,7 @@ def trial(
     chosen = named(workspace, project)
     recipe = _student(workspace, chosen, like, seed, device)
     plan = will_silver_help(workspace, chosen, n_silver=pairs, seed=seed, device=device, bi=recipe)
-    _launch(workspace, chosen, plan, wait=wait, shared=share_device, as_json=as_json)
+    launch_plan(workspace, chosen, plan, wait=wait, shared=share_device, as_json=as_json)
 
 
 def curve(
@@ -220,7 +220,7 @@ def curve(
         candidates=_candidates(candidates, top_k, recipe) if labelled else None,
         split="test" if counts.test else "",
     )
-    _launch(workspace, chosen, plan, wait=wait, shared=share_device, as_json=as_json)
+    launch_plan(workspace, chosen, plan, wait=wait, shared=share_device, as_json=as_json)
 
 
 def adapt(
@@ -266,7 +266,7 @@ def adapt(
         num_runs=num_runs,
         seed_step=seed_step,
     )
-    _launch(workspace, target, plan, wait=wait, shared=share_device, as_json=as_json)
+    launch_plan(workspace, target, plan, wait=wait, shared=share_device, as_json=as_json)
 
 
 # --- shared ----------------------------------------------------------------------------------------
@@ -311,7 +311,7 @@ def _candidates(
     return candidates or SampleOptions(top_k=top_k, seed=recipe.seed)
 
 
-def _launch(
+def launch_plan(
     workspace: "Workspace",
     project: "Project",
     plan: BatchOptions,

@@ -180,6 +180,16 @@ def label(
         int | None,
         typer.Option(min=8, help="Cut longer pairs.", show_default="the labeler's"),
     ] = None,
+    decisions_from: Annotated[
+        int | None,
+        typer.Option(
+            metavar="ID",
+            min=1,
+            max=2**62,
+            help="Carry over what people decided on the pairs of this silver set.",
+            show_default="none",
+        ),
+    ] = None,
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
@@ -188,6 +198,7 @@ def label(
         candidate_set_id=candidates,
         labeler=labeler_name(labeler),
         both_orders=both_orders,
+        decisions_from=decisions_from,
         batch_size=batch_size,
         max_length=max_length,
         device=device,
@@ -205,7 +216,9 @@ def label_line(result: dict[str, Any]) -> str:
         if result["passes_per_pair"] == 1
         else f" with {result['n_passes']:,} cross-encoder passes"
     )
+    carried = result.get("n_carried")
+    decisions = f" {carried:,} decisions were carried over." if carried is not None else ""
     return (
         f"Silver set {result['silver_set_id']}: {result['n_scored']:,} pairs scored{passes} "
-        f"in {result['seconds']:.0f} s{known}."
+        f"in {result['seconds']:.0f} s{known}.{decisions}"
     )

@@ -27,7 +27,7 @@ Encoder = Annotated[
     str,
     typer.Option(
         metavar="RUN|MODEL",
-        help="semantic: a bi-encoder run's number, or a model's name or folder.",
+        help="semantic, cosine-strata: a bi-encoder run's number, or a model's name or folder.",
     ),
 ]
 Unlabelled = Annotated[
@@ -54,7 +54,7 @@ def sample(
     context: typer.Context,
     project: ProjectName,
     strategy: Annotated[
-        str, typer.Option(help="bm25, semantic, bm25+semantic, kde or random.")
+        str, typer.Option(help="bm25, semantic, bm25+semantic, cosine-strata, kde or random.")
     ] = SAMPLE.strategy,
     top_k: Annotated[
         int, typer.Option(min=1, help="bm25, semantic: partners per sentence.")
@@ -80,7 +80,7 @@ def sample(
         typer.Option(help="semantic: auto is exact up to 200,000 sentences, ann is FAISS."),
     ] = "auto",
     n_pairs: Annotated[
-        int | None, typer.Option(min=1, help="random, kde: how many pairs to draw.")
+        int | None, typer.Option(min=1, help="random, cosine-strata, kde: how many pairs to draw.")
     ] = None,
     unlabelled: Unlabelled = SAMPLE.use_unlabelled,
     exclude_silver: ExcludeSilver = None,

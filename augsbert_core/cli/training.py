@@ -60,6 +60,22 @@ Recipe = Annotated[
     ),
 ]
 
+SilverScores = Annotated[
+    Literal["corrected", "raw"],
+    typer.Option(
+        help="Silver scores as people corrected them, or raw, as the labeler gave them all."
+    ),
+]
+KeepRejected = Annotated[
+    bool, typer.Option("--keep-rejected", help="Train on silver pairs that people rejected too.")
+]
+Promote = Annotated[
+    bool,
+    typer.Option(
+        "--promote", help="Corrected and accepted silver pairs count as gold, not as silver."
+    ),
+]
+
 train = typer.Typer(
     help="Train the labeler (cross-encoder) or the student (bi-encoder).", no_args_is_help=True
 )
@@ -105,6 +121,9 @@ def train_bi_encoder(
     gold_repeats: Annotated[
         int, typer.Option(min=1, help="How often each gold pair is in the training data.")
     ] = BI.gold_repeats,
+    silver_scores: SilverScores = "corrected",
+    keep_rejected: KeepRejected = False,
+    promote: Promote = False,
     symmetric: Annotated[
         bool, typer.Option("--symmetric", help="Train on (A, B) and (B, A).")
     ] = False,
@@ -238,6 +257,10 @@ def training_lines(result: dict[str, Any]) -> list[str]:
         f"Run {result['run_id']}: {score_text(metric, result.get('dev_score'))} on dev, "
         f"{result.get('n_steps', 0):,} steps in {result.get('seconds') or 0:.0f} s."
     ]
+    if result.get("n_corrections"):
+        lines.append(f"  {result['n_corrections']:,} corrected or accepted pairs joined gold.")
+    if result.get("n_leaks"):
+        lines.append(f"  {result['n_leaks']:,} of them are dev or test gold and were left out.")
     stages = result.get("stages") or []
     if len(stages) > 1:
         lines += [

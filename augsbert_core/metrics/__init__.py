@@ -1,5 +1,15 @@
-"""How well scores agree with gold, with intervals. An undefined value is None, never 0 and never NaN."""
+"""How well scores agree, with gold or between annotators, with intervals. An undefined value is None, never 0 and never NaN."""
 
+from augsbert_core.metrics.annotators import (
+    MERGES,
+    AnnotatorBias,
+    PairSpread,
+    RankAgreement,
+    annotator_bias_and_spread,
+    disagreement,
+    mean_pairwise_spearman,
+    merge,
+)
 from augsbert_core.metrics.bootstrap import (
     RESAMPLES,
     Difference,
@@ -31,26 +41,41 @@ from augsbert_core.metrics.correlation import (
     pearson,
     spearman,
 )
+from augsbert_core.metrics.kappa import category_counts, cohen_kappa, fleiss_kappa
+from augsbert_core.metrics.krippendorff import krippendorff_alpha, krippendorff_interval
 from augsbert_core.metrics.overlap import jaccard
 
 __all__ = [
+    "MERGES",
     "RESAMPLES",
+    "AnnotatorBias",
     "Difference",
+    "PairSpread",
+    "RankAgreement",
     "Statistic",
     "ThresholdCurve",
     "accuracy_at",
     "accuracy_best_threshold",
+    "annotator_bias_and_spread",
     "auc_at",
     "average_precision",
     "bootstrap_interval",
+    "category_counts",
+    "cohen_kappa",
     "difference_of",
+    "disagreement",
     "f1_at",
     "f1_best_threshold",
+    "fleiss_kappa",
     "interval",
     "jaccard",
+    "krippendorff_alpha",
+    "krippendorff_interval",
     "majority_class",
     "mean_absolute_error",
+    "mean_pairwise_spearman",
     "mean_squared_error",
+    "merge",
     "paired_bootstrap",
     "paired_bootstrap_interval",
     "pearson",

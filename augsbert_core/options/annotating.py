@@ -16,7 +16,7 @@ class TaskOptions:
     scale: a name in `augsbert_core.scales.SCALES`, or "custom" with levels. n_scores: how many people score a pair.
     tuples_per_pair: for best-worst: 4-pair tuples per pair. threshold: for the queue "threshold"; None takes the
     labeler's own, or the middle of the scale. student: the bi-encoder of the queue "disagreement", and of estimates
-    for pairs that no labeler has scored. allow_gold: also take candidates that are gold pairs already.
+    for pairs that no labeler has scored.
     """
 
     name: str = ""
@@ -56,9 +56,9 @@ class StudentScoresOptions:
 class LabelErrorsOptions:
     """How gold pairs are scored by cross-encoders that were not trained on them.
 
-    folds: the training pairs are split in so many parts; each is scored by a model of the others. splits: whose pairs
-    are scored; pairs of dev and test by the mean of all models. base, layers, epochs, batch_size, learning_rate:
-    of each training, as in `CrossEncoderOptions`.
+    folds: the training pairs are split in so many parts; each is scored by a model of the others, pairs of dev and test
+    by the mean of all models. base, layers, epochs, batch_size, learning_rate: of each training, as in
+    `CrossEncoderOptions`.
     """
 
     folds: int = 5

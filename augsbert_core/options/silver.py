@@ -13,9 +13,9 @@ class SampleOptions:
     top_k: neighbours per sentence, for bm25, semantic and bm25+semantic.
     variant, k1, b: for bm25; k1 and b default to the variant's own values.
     stop_words: for bm25: "none", "english", or "frequent" (words in more than a tenth of the sentences).
-    encoder: for semantic: "run:ID" of a bi-encoder, a model name or a folder.
-    search: for semantic: "auto", "exact" or "ann" (approximate, FAISS).
-    n_pairs: for random and kde (the size of the pool that is labelled).
+    encoder: for semantic and cosine-strata: "run:ID" of a bi-encoder, a model name or a folder.
+    search: for semantic, and cosine-strata of large corpora: "auto", "exact" or "ann" (approximate, FAISS).
+    n_pairs: for random, cosine-strata and kde (the size of the pool that is labelled).
     use_unlabelled: sample from uploaded unlabelled sentences too, not from training sentences alone.
     exclude_silver_sets: pairs of these silver sets are not chosen again.
     """

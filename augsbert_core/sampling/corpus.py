@@ -1,6 +1,6 @@
 """What a sampler sees and what it returns."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -14,6 +14,9 @@ from augsbert_core.sampling.neighbours import Neighbours, Search
 _ID_BITS = 31
 _ID_MASK = (1 << _ID_BITS) - 1
 
+Embed = Callable[[Sequence[str], Report, ShouldStop], np.ndarray]
+"""Texts → their unit-length embeddings by a bi-encoder: float32, shape (texts, dimensions)."""
+
 
 @dataclass(frozen=True)
 class Corpus:
@@ -22,7 +25,8 @@ class Corpus:
     texts: sentence texts, none from dev or test. ids: int64, same order, unique, in [0, 2**31).
     excluded: int64 `pairs.pair_codes`; codes of sentences outside the corpus do no harm. search: the
     bi-encoder's top-k search, for the semantic samplers. gold: the codes of the gold pairs among
-    `excluded`; None when all of them are gold.
+    `excluded`; None when all of them are gold. embed: the same bi-encoder's embeddings, for samplers that need the
+    cosine of any pair.
     """
 
     texts: list[str]
@@ -30,6 +34,7 @@ class Corpus:
     excluded: np.ndarray
     search: Search | None = None
     gold: np.ndarray | None = None
+    embed: Embed | None = None
 
     def __post_init__(self) -> None:
         if len(self.texts) != len(self.ids):

@@ -12,6 +12,7 @@ from augsbert_core.cards import LOCAL_MODEL, ModelFacts, Score, SilverFacts, is_
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import BiEncoderOptions, CrossEncoderOptions, from_json
 from augsbert_core.sampling import HAS_TOP_K, STRATEGY_NAMES
+from augsbert_core.steps.audit import audit_sentence
 from augsbert_core.steps.models import run_number
 from augsbert_core.storage import candidates, gold, projects, runs, silver_bins, silver_exports
 from augsbert_core.storage.database import Workspace
@@ -200,6 +201,7 @@ def silver_facts(workspace: Workspace, set_id: int) -> SilverFacts:
         versions=runs.get_run(workspace, found.run_id).versions,
         orders_known="order_gap" in uncertain,
         spread_known="label_spread" in uncertain,
+        audit=audit_sentence(workspace, set_id),
     )
 
 

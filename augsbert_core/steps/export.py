@@ -21,6 +21,7 @@ from augsbert_core.steps.card_facts import (
     trained_run,
     training_options,
 )
+from augsbert_core.steps.promotion import promoted_sets
 from augsbert_core.steps.recipes import stage_options, stages_of
 from augsbert_core.storage import projects, runs
 from augsbert_core.storage.database import Workspace
@@ -151,6 +152,21 @@ def script_text(workspace: Workspace, run_id: int) -> str:
     return cross_encoder_script(_cross_script(run, options, common))
 
 
+def _decision_notes(options: BiEncoderOptions | CrossEncoderOptions) -> list[str]:
+    """What the files of a script must hold, where people's decisions on silver are taken in another way than usual."""
+    notes = []
+    if options.silver_set_id is not None and options.silver_scores == "raw":
+        notes.append("the run took the labeler's own silver scores, whatever people corrected")
+    if options.silver_set_id is not None and options.keep_rejected:
+        notes.append("the run trained on rejected silver pairs too")
+    for set_id in promoted_sets(options):
+        notes.append(
+            f"corrected and accepted pairs of silver set {set_id} counted as gold: put them into the gold file, after "
+            "the others"
+        )
+    return notes
+
+
 def script_refusal(run: Run) -> str | None:
     """Why there can be no script of a run; None when there can."""
     if run.metrics.get("negatives", "none") == "none":
@@ -169,7 +185,8 @@ def _training_run(workspace: Workspace, run_id: int) -> Run:
 
 
 def _bi_script(options: BiEncoderOptions, common: dict[str, Any]) -> BiEncoderScript:
-    stages, notes = [], []
+    stages: list[dict[str, Any]] = []
+    notes = _decision_notes(options)
     for number, stage in enumerate(stages_of(options)[options.first_stage - 1 :]):
         told = stage_options(options, stage, is_first=not number)
         names = (
@@ -203,7 +220,7 @@ def _cross_script(
         raise WorkbenchError(refusal)
     names = ("epochs", "max_steps", "batch_size", "learning_rate", "warmup_ratio", "weight_decay")
     warm = int(run.metrics.get("warm_start_pairs") or 0)
-    notes = []
+    notes = _decision_notes(options)
     if warm:
         notes.append("the warm start's near pairs are the base's nearest neighbours, not BM25's")
     if options.seeds > 1:

@@ -5,6 +5,7 @@ from typing import Any
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.models import catalog
 from augsbert_core.options import LabelOptions
+from augsbert_core.progress import stretch
 from augsbert_core.steps.context import StepContext
 from augsbert_core.steps.models import (
     calibrations,
@@ -14,7 +15,7 @@ from augsbert_core.steps.models import (
     run_number,
 )
 from augsbert_core.steps.scoring import open_labeler, score_pending, take_over_scores
-from augsbert_core.storage import candidates, runs, silver_sets
+from augsbert_core.storage import candidates, reviews, runs, silver_columns, silver_sets
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import CandidateSet, Project
 
@@ -22,10 +23,15 @@ from augsbert_core.storage.records import CandidateSet, Project
 def check_labelling(workspace: Workspace, project: Project, options: LabelOptions) -> CandidateSet:
     """The candidate set of a labelling.
 
-    WorkbenchError: it is missing or another project's, the labeler is no model, or cannot be calibrated.
+    WorkbenchError: it is missing or another project's, the labeler is no model, or cannot be calibrated, or there is
+    no silver set to take decisions from.
     """
     chosen = own_candidates(workspace, project, options.candidate_set_id)
     check_labeler(workspace, project, options.labeler)
+    if options.decisions_from is not None:
+        decided = silver_sets.get_silver_set(workspace, options.decisions_from)
+        if decided.project_id != project.id:
+            raise WorkbenchError(f"Silver set {decided.id} belongs to another project.")
     return chosen
 
 
@@ -53,7 +59,7 @@ def label(context: StepContext, options: LabelOptions) -> dict[str, Any]:
     """Score every candidate that has no score yet, committing every few seconds.
 
     Scores that the same labeler has given to a pair in another silver set are taken over, so a larger
-    top-k costs only its new pairs. Stopped or killed, it continues with what is left: no pair is lost or
+    top-k costs only its new pairs. At the end people's decisions on another set are carried over, if asked. Stopped or killed, it continues with what is left: no pair is lost or
     scored twice.
     """
     workspace, project = context.workspace, context.project
@@ -90,6 +96,10 @@ def label(context: StepContext, options: LabelOptions) -> dict[str, Any]:
             "Sample again."
         )
     n_new = n_scored - reused
+    carried = {}
+    if options.decisions_from is not None:
+        carried["n_carried"] = carry_decisions(workspace, options.decisions_from, set_id)
+    silver_columns.prepare(workspace, set_id, stretch(context.report, 0.99, 1.0))
     return {
         "silver_set_id": set_id,
         "n_scored": n_scored,
@@ -101,4 +111,12 @@ def label(context: StepContext, options: LabelOptions) -> dict[str, Any]:
         "labeler": labeler_text,
         "both_orders": options.both_orders,
         "calibration": runs.get_run(workspace, context.run.id).metrics.get("calibration"),
+        **carried,
     }
+
+
+def carry_decisions(workspace: Workspace, from_set_id: int, set_id: int) -> int:
+    """Take over what people decided on pairs that both sets have; returns how many. The log says where from."""
+    return reviews.carry_over(
+        workspace, from_set_id, set_id, f"carried over from silver set {from_set_id}"
+    )

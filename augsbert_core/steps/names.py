@@ -32,13 +32,13 @@ def describe(step: str, options: Any) -> str:
     """A short name for a run, from what the step is told."""
     match options:
         case CrossEncoderOptions():
-            return f"Cross-encoder from {model_label(options.base)}"
+            return f"Cross-encoder from {model_label(options.base)}{_cross_data(options)}"
         case BiEncoderOptions():
             layers = f", {options.layers} layers" if options.layers else ""
             steps = f", {options.max_steps} steps" if options.max_steps else ""
             seeds = f", best of {options.seeds} seeds" if options.seeds > 1 else ""
             model = f"Bi-encoder from {model_label(options.base)}{layers}"
-            return f"{model}: {data_label(options)}{steps}{seeds}"
+            return f"{model}: {data_label(options)}{silver_choice(options)}{steps}{seeds}"
         case ImportFilesOptions():
             return "Import of " + ", ".join(file.name for file in options.files)
         case SeedStudyOptions():
@@ -98,6 +98,7 @@ BATCH_NAMES = {
     "will-silver-help": "Will silver help?",
     "learning-curve": "Learning curve",
     "domain-adaptation": "New domain",
+    "retrain": "Retrain with corrections",
 }
 """Kind of batch → its name on the screen."""
 
@@ -119,6 +120,24 @@ def data_label(options: BiEncoderOptions) -> str:
     if not options.use_gold:
         return f"{names['silver']} only"
     return names["gold+silver"] if options.mixing == "shuffled" else f"{names['silver']}, then gold"
+
+
+def silver_choice(options: BiEncoderOptions | CrossEncoderOptions) -> str:
+    """How a training takes people's decisions on its silver set, where not as usual: ", corrections as gold"."""
+    if options.silver_set_id is None:
+        return ""
+    told = {
+        ", raw silver scores": options.silver_scores == "raw",
+        ", rejected pairs kept": options.keep_rejected,
+        ", corrections as gold": options.promote,
+    }
+    return "".join(words for words, is_so in told.items() if is_so)
+
+
+def _cross_data(options: CrossEncoderOptions) -> str:
+    if options.corrections_of is None:
+        return silver_choice(options)
+    return f" with corrections of silver set {options.corrections_of}{silver_choice(options)}"
 
 
 def strategy_label(strategy: str, options: SampleOptions) -> str:

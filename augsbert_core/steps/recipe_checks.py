@@ -12,6 +12,7 @@ from augsbert_core.models.pair_losses import check_loss
 from augsbert_core.models.pooling import POOLINGS
 from augsbert_core.options import BiEncoderOptions, CrossEncoderOptions, Stage
 from augsbert_core.pairs import ScoredPairs, TrainingRows
+from augsbert_core.steps.promotion import check_corrections, promoted
 from augsbert_core.steps.recipes import stage_options, stages_of, uses
 from augsbert_core.steps.training_data import DATA, TrainingOptions, read_gold, read_stage
 from augsbert_core.storage import silver_sets
@@ -34,6 +35,7 @@ FITTING: dict[str, tuple[str, ...]] = {
 
 MIXINGS = ("shuffled", "silver-first")
 SCHEDULES = ("warmup", "constant")
+SILVER_SCORES = ("corrected", "raw")
 
 
 @dataclass(frozen=True)
@@ -50,13 +52,10 @@ def check_recipe(workspace: Workspace, project: Project, options: BiEncoderOptio
     """WorkbenchError: the recipe cannot be trained as it is, with the place and the remedy."""
     check_shape(options)
     counts = count_project(workspace, project.id)
-    if uses(options, "gold") and not counts.train:
-        raise WorkbenchError(
-            f"Project {project.name!r} has no gold pairs in the training split. "
-            "Import some on the Gold page first."
-        )
     if uses(options, "silver"):
-        check_silver(workspace, project, options.silver_set_id)
+        check_silver(workspace, project, options)
+    if uses(options, "gold"):
+        _check_gold(workspace, project, options, counts.train)
     if uses(options, "nli") and not sum(count_nli(workspace, project.id).values()):
         raise WorkbenchError(
             f"This recipe trains on NLI pairs, and project {project.name!r} has none. "
@@ -76,6 +75,7 @@ def check_shape(options: BiEncoderOptions) -> None:
     _one_of("pooling", options.pooling, POOLINGS)
     _one_of("mixing", options.mixing, MIXINGS)
     _one_of("schedule", options.schedule, SCHEDULES)
+    _check_silver_choice(options, uses_gold=uses(options, "gold"))
     stages = stages_of(options)
     for number, stage in enumerate(stages, 1):
         place = f"Stage {number}: " if len(stages) > 1 else ""
@@ -125,8 +125,30 @@ def _one_of(name: str, value: str, known: Iterable[str]) -> None:
         raise WorkbenchError(said[:1].upper() + said[1:])
 
 
-def check_silver(workspace: Workspace, project: Project, set_id: int | None) -> None:
+def _check_silver_choice(options: TrainingOptions, *, uses_gold: bool) -> None:
+    """What the options say about corrections, alone."""
+    _one_of("silver_scores", options.silver_scores, SILVER_SCORES)
+    if options.promote and options.silver_set_id is not None and not uses_gold:
+        raise WorkbenchError(
+            "Corrected and accepted pairs are to count as gold, and this recipe trains on silver alone. Take out "
+            "promote, or train on gold too."
+        )
+
+
+def _check_gold(
+    workspace: Workspace, project: Project, options: TrainingOptions, n_train: int
+) -> None:
+    """WorkbenchError: neither imported gold nor promoted silver pairs."""
+    if not n_train and not len(promoted(workspace, project, options)):
+        raise WorkbenchError(
+            f"Project {project.name!r} has no gold pairs in the training split. "
+            "Import some on the Gold page first."
+        )
+
+
+def check_silver(workspace: Workspace, project: Project, options: TrainingOptions) -> None:
     """WorkbenchError: there is no such silver set, or it cannot be trained on."""
+    set_id = options.silver_set_id
     if set_id is None:
         raise WorkbenchError(
             "This recipe trains on silver pairs, and no silver set is chosen. Label candidates on the Silver "
@@ -140,11 +162,34 @@ def check_silver(workspace: Workspace, project: Project, set_id: int | None) -> 
             f"Silver set {set_id} is only labelled in part ({chosen.n_pairs:,} of "
             f"{chosen.n_candidates:,} pairs). Resume its job on the Jobs page, then train."
         )
-    counts = silver_status_counts(workspace, set_id)
-    if sum(counts.values()) == counts["rejected"]:
+    if count_silver_rows(workspace, options):
+        return
+    if options.promote:
         raise WorkbenchError(
-            f"Silver set {set_id} has no pair that is not rejected. Accept some, or choose another set."
+            f"All pairs of silver set {set_id} that are not rejected count as gold, so no silver is left. Train on "
+            "them without promote, or on another set."
         )
+    raise WorkbenchError(
+        f"Silver set {set_id} has no pair that is not rejected. Accept some, or choose another set."
+    )
+
+
+def count_silver_rows(workspace: Workspace, options: TrainingOptions) -> int:
+    """How many pairs of the silver set are trained on as silver; 0 without a set."""
+    if options.silver_set_id is None:
+        return 0
+    counts = silver_status_counts(workspace, options.silver_set_id)
+    left_out = 0 if options.keep_rejected else counts["rejected"]
+    left_out += counts["corrected"] + counts["accepted"] if options.promote else 0
+    return sum(counts.values()) - left_out
+
+
+def count_gold_rows(
+    workspace: Workspace, project: Project, options: TrainingOptions, n_train: int
+) -> int:
+    """How many pairs count as gold: n_train imported ones up to the limit, and what is promoted."""
+    n_imported = min(n_train, options.gold_limit or n_train)
+    return n_imported + len(promoted(workspace, project, options))
 
 
 def check_seeds(options: TrainingOptions, n_dev: int) -> None:
@@ -217,10 +262,9 @@ def _count_rows(
     n_rows = 0
     if "gold" in stage.data.split("+"):
         n_gold = count_project(workspace, project.id).train
-        n_rows += min(n_gold, options.gold_limit or n_gold) * options.gold_repeats
-    if "silver" in stage.data.split("+") and options.silver_set_id is not None:
-        counts = silver_status_counts(workspace, options.silver_set_id)
-        n_rows += sum(counts.values()) - counts["rejected"]
+        n_rows += count_gold_rows(workspace, project, options, n_gold) * options.gold_repeats
+    if "silver" in stage.data.split("+"):
+        n_rows += count_silver_rows(workspace, options)
     return n_rows * directions
 
 
@@ -250,14 +294,13 @@ def check_cross_encoder(
         raise WorkbenchError(
             "Training on silver alone needs a silver set. Choose one, or train on gold."
         )
+    _check_silver_choice(options, uses_gold=options.use_gold)
+    check_corrections(workspace, project, options)
     counts = count_project(workspace, project.id)
-    if options.use_gold and not counts.train:
-        raise WorkbenchError(
-            f"Project {project.name!r} has no gold pairs in the training split. "
-            "Import some on the Gold page first."
-        )
     if options.silver_set_id is not None:
-        check_silver(workspace, project, options.silver_set_id)
+        check_silver(workspace, project, options)
+    if options.use_gold:
+        _check_gold(workspace, project, options, counts.train)
     if options.silver_weight <= 0:
         raise WorkbenchError(
             f"Silver weight {options.silver_weight:g} must be above 0. To leave silver out, choose no silver set."

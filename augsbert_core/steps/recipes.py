@@ -211,6 +211,9 @@ def without_silver(options: BiEncoderOptions) -> BiEncoderOptions:
         use_gold=True,
         mixing="shuffled",
         silver_weight=1.0,
+        silver_scores="corrected",
+        keep_rejected=False,
+        promote=False,
         patience=0,
     )
 

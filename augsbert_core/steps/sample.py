@@ -1,14 +1,17 @@
 """Choose candidate pairs with one of the samplers."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.models.search import bound_search
+from augsbert_core.models.search import bound_search, embed_texts
 from augsbert_core.options import SampleOptions, StratifiedOptions
 from augsbert_core.pairs import pair_codes
-from augsbert_core.sampling import HAS_TOP_K, NEEDS_ENCODER, SAMPLERS, Corpus
+from augsbert_core.progress import Report, ShouldStop
+from augsbert_core.sampling import COSINE_SCORES, HAS_TOP_K, NEEDS_ENCODER, SAMPLERS, Corpus
 from augsbert_core.steps.context import StepContext
 from augsbert_core.steps.models import run_model
 from augsbert_core.storage import candidates, gold, sentences, silver_sets
@@ -104,9 +107,11 @@ def sample(context: StepContext, options: SampleOptions) -> dict[str, Any]:
             corpus_size=len(corpus),
             first=chosen.first,
             second=chosen.second,
-            # The order of a random draw is no rank, and its score of 0 no score.
+            # The order of a draw is no rank, and the score of 0 of a random one no score.
             rank=chosen.rank if options.strategy in HAS_TOP_K else None,
-            sampler_score=chosen.score if options.strategy in HAS_TOP_K else None,
+            sampler_score=(
+                chosen.score if options.strategy in {*HAS_TOP_K, *COSINE_SCORES} else None
+            ),
             bm25_rank=chosen.bm25_rank,
             semantic_rank=chosen.semantic_rank,
             gold_left_out=chosen.gold_left_out,
@@ -124,7 +129,12 @@ def sample(context: StepContext, options: SampleOptions) -> dict[str, Any]:
 
 
 def with_search(context: StepContext, corpus: Corpus, options: SampleOptions) -> Corpus:
-    """The corpus with the top-k search of the bi-encoder that the options name."""
+    """The corpus with the top-k search and the embeddings of the bi-encoder that the options name."""
     trained = run_model(context.workspace, context.project, options.encoder, "train-bi-encoder")
-    search = bound_search(trained or options.encoder, context.device, options.search)
-    return Corpus(corpus.texts, corpus.ids, corpus.excluded, gold=corpus.gold, search=search)
+    location = trained or options.encoder
+
+    def embed(texts: Sequence[str], report: Report, should_stop: ShouldStop) -> np.ndarray:
+        return embed_texts(location, texts, context.device, report=report, should_stop=should_stop)
+
+    search = bound_search(location, context.device, options.search)
+    return replace(corpus, search=search, embed=embed)

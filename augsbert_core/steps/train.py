@@ -29,6 +29,7 @@ from augsbert_core.steps.seed_optimisation import optimise_seeds
 from augsbert_core.steps.training_data import (
     TrainingData,
     TrainingOptions,
+    imported_gold,
     read_gold,
     read_stage,
 )
@@ -80,14 +81,12 @@ def train_cross_encoder(context: StepContext, options: CrossEncoderOptions) -> d
     check_training(workspace, project, options)
     dev = gold.scored_pairs(workspace, project.id, "dev")
     gold_pairs, n_gold = NO_PAIRS, 0
+    gold_hash = _gold_hash(context, options, uses_gold=options.use_gold)
     facts: dict[str, Any] = {}
     if options.use_gold:
         gold_pairs = read_gold(workspace, project, options)
         n_gold = len(gold_pairs)
-        gold_hash = _gold_hash(context, options, gold_pairs)
         gold_pairs, dev, facts = with_negatives(workspace, project, options, gold_pairs, dev)
-    else:
-        gold_hash = _gold_hash(context, options, gold_pairs)
     kind = "gold" if options.silver_set_id is None else "gold+silver"
     kind = kind if options.use_gold else "silver"
     data = read_stage(workspace, project, options, kind, gold_pairs)
@@ -136,7 +135,8 @@ def train_bi_encoder(context: StepContext, options: BiEncoderOptions) -> dict[st
         trained = [TrainedStage(stages[0], data, result)]
     else:
         trained = _train_stages(context, options, stages, gold_pairs)
-    finished = _finish(context, trained, _gold_hash(context, options, gold_pairs)) | more
+    gold_hash = _gold_hash(context, options, uses_gold=uses(options, "gold"))
+    finished = _finish(context, trained, gold_hash) | more
     for number in range(1, options.first_stage + len(stages)):
         shutil.rmtree(context.folder / f"stage-{number}", ignore_errors=True)
     return finished
@@ -269,11 +269,13 @@ def _dev(context: StepContext) -> ScoredPairs:
     return gold.scored_pairs(context.workspace, context.project.id, "dev")
 
 
-def _gold_hash(context: StepContext, options: TrainingOptions, gold_pairs: ScoredPairs) -> str:
-    """Tells later whether gold has changed since: of the pairs trained on, else of the whole training split."""
-    if len(gold_pairs):
-        return gold.data_hash(gold_pairs)
-    return gold.data_hash(gold.scored_pairs(context.workspace, context.project.id, "train"))
+def _gold_hash(context: StepContext, options: TrainingOptions, *, uses_gold: bool) -> str:
+    """Tells later whether gold has changed since: of the imported pairs trained on, else of the training split."""
+    workspace, project = context.workspace, context.project
+    pairs = imported_gold(workspace, project, options) if uses_gold else NO_PAIRS
+    return gold.data_hash(
+        pairs if len(pairs) else gold.scored_pairs(workspace, project.id, "train")
+    )
 
 
 def _finish(
@@ -298,7 +300,7 @@ def _finish(
         },
         **{
             name: n
-            for name in ("n_nli", "n_triplets")
+            for name in ("n_nli", "n_triplets", "n_corrections", "n_leaks")
             if (n := max(getattr(s.data, name) for s in trained))
         },
         "gold_hash": gold_hash,

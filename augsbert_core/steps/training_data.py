@@ -8,6 +8,7 @@ import numpy as np
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import BiEncoderOptions, CrossEncoderOptions
 from augsbert_core.pairs import ScoredPairs, TrainingRows
+from augsbert_core.steps.promotion import promoted
 from augsbert_core.storage import gold, nli, silver_sets, triplets
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Project
@@ -21,7 +22,8 @@ TrainingOptions = CrossEncoderOptions | BiEncoderOptions
 class TrainingData:
     """The rows of one stage. n_gold: distinct gold pairs, however often they are repeated.
 
-    passes: cross-encoder passes behind the silver pairs. data_hash: a fingerprint of the rows.
+    n_corrections: silver pairs among them that people corrected or accepted. n_leaks: such pairs that were left out
+    because dev or test gold holds them. passes: cross-encoder passes behind the silver pairs. data_hash: a fingerprint of the rows.
     """
 
     rows: ScoredPairs | TrainingRows
@@ -31,9 +33,16 @@ class TrainingData:
     n_nli: int = 0
     n_triplets: int = 0
     passes: int = 0
+    n_corrections: int = 0
+    n_leaks: int = 0
 
 
 def read_gold(workspace: Workspace, project: Project, options: TrainingOptions) -> ScoredPairs:
+    """What counts as gold: the imported pairs, then the silver pairs that are promoted (`steps.promotion`)."""
+    return imported_gold(workspace, project, options) + promoted(workspace, project, options).pairs
+
+
+def imported_gold(workspace: Workspace, project: Project, options: TrainingOptions) -> ScoredPairs:
     """The gold training pairs, or `gold_limit` of them drawn with the seed, in the order of their files."""
     pairs = gold.scored_pairs(workspace, project.id, "train")
     if options.gold_limit is None or options.gold_limit >= len(pairs):
@@ -68,15 +77,22 @@ def read_stage(
         return TrainingData(rows, rows_hash(rows), n_triplets=len(rows))
     if data not in DATA:
         raise WorkbenchError(f"{data!r} is no training data. Choose one of {', '.join(DATA)}.")
-    return _gold_and_silver(workspace, options, data.split("+"), gold_pairs)
+    return _gold_and_silver(workspace, project, options, data.split("+"), gold_pairs)
 
 
 def _gold_and_silver(
-    workspace: Workspace, options: TrainingOptions, parts: list[str], gold_pairs: ScoredPairs
+    workspace: Workspace,
+    project: Project,
+    options: TrainingOptions,
+    parts: list[str],
+    gold_pairs: ScoredPairs,
 ) -> TrainingData:
     repeats = getattr(options, "gold_repeats", 1)
+    taken = promoted(workspace, project, options)
+    counts = (len(taken), taken.n_leaks) if "gold" in parts else (0, 0)
+    facts = dict(zip(("n_corrections", "n_leaks"), counts, strict=True))
     if parts == ["gold"] and repeats == 1:
-        return TrainingData(gold_pairs, gold.data_hash(gold_pairs), n_gold=len(gold_pairs))
+        return TrainingData(gold_pairs, gold.data_hash(gold_pairs), n_gold=len(gold_pairs), **facts)
     joined: TrainingRows | None = None
     n_gold = n_silver = passes = 0
     if "gold" in parts:
@@ -86,7 +102,13 @@ def _gold_and_silver(
         set_id = options.silver_set_id
         if set_id is None:
             raise WorkbenchError("This recipe trains on silver pairs. Choose a silver set.")
-        silver = silver_sets.silver_training_rows(workspace, set_id)
+        silver = silver_sets.silver_training_rows(
+            workspace,
+            set_id,
+            raw=options.silver_scores == "raw",
+            keep_rejected=options.keep_rejected,
+            left_out=taken.silver_codes,
+        )
         n_silver, passes = len(silver), silver_sets.get_silver_set(workspace, set_id).passes
         if joined is not None and options.silver_weight != 1.0:
             weights = np.full(len(silver), options.silver_weight, dtype=np.float32)
@@ -94,7 +116,9 @@ def _gold_and_silver(
         joined = silver if joined is None else joined + silver
     if joined is None:
         raise ValueError("a stage needs gold or silver")
-    return TrainingData(joined, rows_hash(joined), n_gold=n_gold, n_silver=n_silver, passes=passes)
+    return TrainingData(
+        joined, rows_hash(joined), n_gold=n_gold, n_silver=n_silver, passes=passes, **facts
+    )
 
 
 def repeated(rows: TrainingRows, times: int) -> TrainingRows:

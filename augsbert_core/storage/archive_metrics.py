@@ -39,7 +39,7 @@ COUNTS = (
     "n_dev_negatives", "warm_start_pairs", "n_scored", "n_reused", "n_passes", "passes_per_pair", "n_copies", "n_left_out",
     "n_candidates", "n_whole", "corpus_size", "gold_left_out", "n_kept", "n_pool", "least_passes", "rounds",
     "n_queries", "n_positives", "n_dropped", "n_sentences", "n_reranked", "n_texts", "n_classes", "folds", "n_pairs",
-    "n_previewed", "n_runs", "rows_read", "pairs_kept", "rejected",
+    "n_previewed", "n_runs", "n_tuples", "n_corrections", "n_leaks", "n_carried", "rows_read", "pairs_kept", "rejected",
 )  # fmt: skip
 IDS = (
     "run_id", "silver_set_id", "pool_set_id", "candidate_set_id", "whole_set_id", "reproduced_run_id", "new_run_id",

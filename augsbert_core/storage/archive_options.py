@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from augsbert_core.pairs import SPLITS, TASKS
+from augsbert_core.scales import SCALES
 from augsbert_core.storage.archive_references import NESTED, json_object
 from augsbert_core.storage.archive_shapes import is_json, is_number, is_positive
 
@@ -53,6 +54,11 @@ WORDS: dict[str, set[str]] = {
     "warm_start": {"auto", "on", "off"},
     "silver_scores": {"corrected", "raw"},
     "purpose": {"gold", "audit"},
+    "scale": {*SCALES, "custom"},
+    "queue": {
+        "random", "density-gap", "disagreement", "order-gap", "seed-spread", "threshold", "like-corrected",
+        "score-strata",
+    },
     "loss": {
         "cosine", "cosent", "angle", "mnrl", "softmax", "triplet", "bce", "mse", "ranknet", "lambda", "listnet",
     },

@@ -7,7 +7,7 @@ runs, candidate sets and silver sets stand in
   texts (labelers, targets, encoders, rerankers …), also in JSON that is a text within JSON (`NESTED`);
 - `silver_set.labeler` and `evaluation.target`: "run:3", "run:3 + run:7";
 - sentences for people (`PROSE`, names of runs, notices): "run 3", "silver set 4", "candidate set 2";
-- `event.subject_id`, by the kind of subject (see `storage.archives`).
+- what people did, in the ways that `storage.archive_human` tells.
 """
 
 import json

@@ -12,7 +12,7 @@ import numpy as np
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.pairs import ScoredPairs, ScoreRange
 from augsbert_core.progress import Report, ShouldStop, never, silent, stop_if
-from augsbert_core.storage import projects
+from augsbert_core.storage import archive_human, projects
 from augsbert_core.storage.archive_metrics import wrong_metric
 from augsbert_core.storage.archive_options import wrong_option
 from augsbert_core.storage.archive_references import (
@@ -24,7 +24,6 @@ from augsbert_core.storage.archive_references import (
 )
 from augsbert_core.storage.archive_source import COPIED, open_source, stored_columns
 from augsbert_core.storage.archive_values import (
-    as_decision,
     as_details,
     as_moment,
     as_object,
@@ -68,13 +67,16 @@ SENTENCES = {
     "sentence1_id", "sentence2_id", "premise_id", "hypothesis_id", "anchor_id", "positive_id", "negative_id",
 }  # fmt: skip
 
-NUMBERED_ANEW = ("import_reject", "gold_pair", "nli_pair", "triplet", "evaluation", "event")
+NUMBERED_ANEW = (
+    "import_reject", "gold_pair", "nli_pair", "triplet", "evaluation", *archive_human.WITH_IDS,
+)  # fmt: skip
 """Tables whose rows get the next free ids, in the order of their old ones."""
 
 ORDERS = {
     "candidate_pair": "candidate_set_id, sentence1_id, sentence2_id",
     "silver_pair": "silver_set_id, sentence1_id, sentence2_id",
     "metric": "run_id, name, step",
+    **archive_human.ORDERS,
 }
 
 CANDIDATE_COUNTS_SQL = """
@@ -86,7 +88,10 @@ UPDATE candidate_set SET
 WHERE project_id = ?
 """
 
-Convert = Callable[[list[Any]], list[Any]]
+N_CHANGES_SQL = """
+UPDATE edit SET n_changes = (SELECT count(*) FROM edit_change WHERE edit_id = edit.id)
+WHERE project_id = ? AND state <> 'logged'
+"""
 
 
 @dataclass(frozen=True)
@@ -128,7 +133,9 @@ class _Import:
         self.new = NewNumbers(own, runs, candidate_sets, silver_sets)
         self.sentences = self._ranked("sentence", self._next("sentence"))
         self.silver_pairs = self._ranked("silver_pair", db.execute(NEXT_ID_SQL).fetchone()[0])
-        self.events: dict[int, int] = {}
+        ranked = ("gold_pair", *archive_human.WITH_IDS)
+        self.new_ids = {table: self._ranked(table, self._next(table)) for table in ranked}
+        self.new_ids["silver_pair"] = self.silver_pairs
         self.present: dict[str, tuple[str, int]] = {}
         self.places = self._places()
         if self.sentences.first + len(self.sentences.old) > MOST_SENTENCES:
@@ -138,7 +145,8 @@ class _Import:
         """Copy everything, count what is counted, and return the project's new id."""
         for table in COPIED:
             self._copy(table, name)
-        self.db.execute(CANDIDATE_COUNTS_SQL, [self.new.project[1]])
+        for statement in (CANDIDATE_COUNTS_SQL, N_CHANGES_SQL):
+            self.db.execute(statement, [self.new.project[1]])
         for set_id in self.new.silver_sets.known.values():
             self._count_silver(set_id)
         for table, numbers in (
@@ -199,10 +207,8 @@ class _Import:
             self.report(self.done / max(self.n_rows, 1), f"Writing {table.replace('_', ' ')} rows")
             values = dict(zip(columns, map(list, zip(*chunk, strict=True)), strict=True))
             if table in NUMBERED_ANEW:
-                old, values["id"] = values["id"], list(range(first, first + len(chunk)))
+                values["id"] = list(range(first, first + len(chunk)))
                 first += len(chunk)
-                if table == "event":
-                    self.events |= dict(zip(old, values["id"], strict=True))
             self._renumber(table, values)
             self._convert(table, values, name)
             self.db.conn.executemany(insert, zip(*values.values(), strict=True))
@@ -234,12 +240,18 @@ class _Import:
             values["id"] = self.sentences(values["id"])
         elif table == "silver_pair":
             values["id"] = self.silver_pairs(values["id"])
+        elif table in archive_human.TABLES:
+            archive_human.renumber(self.source, table, values, self.new_ids)
 
     def _convert(self, table: str, values: dict[str, list[Any]], name: str | None) -> None:
         """Look at every text that is more than a text, and write it anew."""
         for column in ("created_at", "finished_at", "at"):
             if column in values:
-                values[column] = [as_moment(value) for value in values[column]]
+                values[column] = [
+                    # A mark beside a pair that has no score yet has no time.
+                    value if value == "" and table == "annotation" else as_moment(value)
+                    for value in values[column]
+                ]
         match table:
             case "project":
                 self._convert_project(values, name)
@@ -258,8 +270,14 @@ class _Import:
                     # NaN is not below either.
                     if not np.all(np.abs(np.frombuffer(predictions, dtype="<f4")) < LARGEST_SCORE):
                         raise foreign("a prediction is no score")
-            case "event":
-                self._convert_events(values)
+            case "edit":
+                # What else an edit says in words is what someone has written, or a sentence of a pair.
+                values["summary"] = [
+                    self.new.in_prose(text) if kind == "carry-over" else text
+                    for text, kind in zip(values["summary"], values["kind"], strict=True)
+                ]
+            case "annotation_task":
+                values["levels"] = [archive_human.as_levels(text) for text in values["levels"]]
 
     def _target(self, text: str) -> str:
         return self.new.in_target(self.places.in_text(text))
@@ -328,23 +346,6 @@ class _Import:
         if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
             raise broken("its notices are no texts")
         return json.dumps([self.new.in_prose(self.places.in_text(item)) for item in found])
-
-    def _convert_events(self, values: dict[str, list[Any]]) -> None:
-        subjects = values["subject_id"]
-        is_pair = [subject == "silver_pair" for subject in values["subject"]]
-        pairs = self.silver_pairs(
-            [one for one, is_one in zip(subjects, is_pair, strict=True) if is_one]
-        )
-        new_pairs = iter(pairs)
-        try:
-            values["subject_id"] = [
-                next(new_pairs) if is_one else self.events[old]
-                for old, is_one in zip(subjects, is_pair, strict=True)
-            ]
-        except KeyError as error:
-            raise broken("an edit takes another one back that is not in it") from error
-        for column in ("before", "after"):
-            values[column] = [as_decision(text) for text in values[column]]
 
     def _count_silver(self, set_id: int) -> None:
         rows = [(set_id, *row) for row in self.db.execute(RECOUNT_SQL, [set_id])]

@@ -10,8 +10,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.storage import archive_human
 from augsbert_core.storage.archive_shapes import LARGEST
 from augsbert_core.storage.database import Database
+from augsbert_core.storage.projects import LONGEST_GUIDELINE
 from augsbert_core.storage.schema import migrate, migrations
 
 MAGIC = b"SQLite format 3\0"
@@ -21,12 +23,13 @@ MOST_RANK = 1_000_000
 
 COPIED = (
     "project", "run", "metric", "import_reject", "sentence", "gold_pair", "nli_pair", "triplet",
-    "candidate_set", "candidate_pair", "silver_set", "silver_pair", "evaluation", "event",
+    "candidate_set", "candidate_pair", "silver_set", "silver_pair", "evaluation",
+    *archive_human.TABLES,
 )  # fmt: skip
 """The tables that an import reads, in an order in which each refers to earlier ones alone."""
 
 CONDITIONS = {
-    "project": "deleting = 0",
+    "project": f"deleting = 0 AND length(guideline) <= {LONGEST_GUIDELINE}",
     "run": "state <> 'started' AND (parent_run_id IS NULL OR parent_run_id < id)",
     "candidate_set": "deleting = 0 AND corpus_size >= 0 AND n_pairs >= 0"
     " AND (strategy <> 'stratified-kde' OR (SELECT step FROM run WHERE run.id = run_id) IN ('sample-stratified', 'draw'))",
@@ -42,7 +45,7 @@ CONDITIONS = {
     " AND (value IS NULL OR abs(value) <= 10) AND (low IS NULL) = (high IS NULL) AND (low IS NULL OR value IS NOT NULL)"
     " AND (low IS NULL OR low BETWEEN -10 AND high) AND (high IS NULL OR high <= 10)"
     " AND (threshold IS NULL OR abs(threshold) <= 1e6)",
-    "event": "(kind = 'review' AND subject = 'silver_pair') OR (kind = 'undo' AND subject = 'event')",
+    **archive_human.CONDITIONS,
 }
 """What must hold for each row, besides the rules that the workspace's own tables enforce."""
 

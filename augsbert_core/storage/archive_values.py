@@ -8,7 +8,6 @@ from augsbert_core.errors import WorkbenchError
 from augsbert_core.storage.archive_metrics import are_details
 from augsbert_core.storage.archive_references import json_object
 from augsbert_core.storage.database import now
-from augsbert_core.storage.silver_bins import STATUSES
 
 
 def as_object(text: str) -> dict[str, Any]:
@@ -38,16 +37,6 @@ def as_moment(text: str | None) -> str | None:
     if not 2000 <= found.year < 2200:  # the ends of the calendar are in no other time zone
         raise foreign(f"{text[:40]!r} is no time at which it was there")
     return text if found.tzinfo else now()
-
-
-def as_decision(text: str | None) -> str:
-    """Correction and status before or after an edit, which an undo writes back."""
-    found = as_object(text or "")
-    correction, status = found.get("correction"), found.get("status")
-    is_score = isinstance(correction, int | float) and not isinstance(correction, bool)
-    if status not in STATUSES or not (correction is None or (is_score and 0 <= correction <= 1)):
-        raise broken("an edit of a silver pair has an impossible score or status")
-    return json.dumps({"correction": correction, "status": status})
 
 
 def broken(why: str) -> WorkbenchError:

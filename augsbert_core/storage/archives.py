@@ -8,6 +8,7 @@ from pathlib import Path
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.progress import Report, silent
 from augsbert_core.storage import projects
+from augsbert_core.storage.archive_human import leaving
 from augsbert_core.storage.archive_references import json_object, places_in
 from augsbert_core.storage.archive_source import stored_columns
 from augsbert_core.storage.database import Database, Workspace
@@ -99,18 +100,9 @@ OUT: dict[str, tuple[str, dict[str, str]]] = {
             "target_run_id": f"CASE WHEN target_run_id IN {RUNS} THEN target_run_id END",
         },
     ),
-    "event": (
-        "project_id = :project AND kind = 'review' AND subject = 'silver_pair'"
-        " AND +subject_id IN (SELECT id FROM main.silver_pair)",
-        {},
-    ),
+    **leaving(SETS, RUNS),
 }
 """Which rows of a table leave, and what stands in a column instead of its value."""
-
-UNDONE_SQL = """
-INSERT INTO main.event SELECT * FROM home.event WHERE project_id = ? AND kind = 'undo'
-  AND subject = 'event' AND subject_id IN (SELECT id FROM main.event)
-"""
 
 
 def copy_project_out(
@@ -150,7 +142,6 @@ def _copy(
     for number, table in enumerate(OUT):
         report(number / len(OUT), f"Copying {table.replace('_', ' ')} rows")
         connection.execute(_copy_sql(connection, table), told)
-    connection.execute(UNDONE_SQL, [project_id])
     connection.execute("COMMIT")
 
 

@@ -1,6 +1,5 @@
-"""The human edits of silver pairs, read from the log of events: as rows of a file, and who was last at a pair."""
+"""The human edits of silver pairs, read from the log of edits: as rows of a file, and who was last at a pair."""
 
-import json
 from collections.abc import Generator
 from datetime import UTC, datetime
 from typing import Any
@@ -43,24 +42,19 @@ def correction_rows(
     values = {"project": project_id, "annotator": annotator, "since": moment(since)}
     with reading(workspace) as db:
         for row in db.execute(CORRECTIONS_SQL, values):
-            before, after = json.loads(row["before"]), json.loads(row["after"])
-            scores = (row["score"], *(_score(one, row["score"]) for one in (before, after)))
+            corrections = (None, row["before_score"], row["after_score"])
+            scores = (row["score"] if one is None else one for one in corrections)
             yield (
                 row["silver_set_id"],
                 row["sentence1"],
                 row["sentence2"],
                 *(float(f"{scale.to_raw(score):.7g}") for score in scores),
-                before["status"],
-                after["status"],
+                row["before_status"],
+                row["after_status"],
                 row["actor"],
                 row["at"],
                 row["undone_at"],
             )
-
-
-def _score(decision: dict[str, Any], labelers: float) -> float:
-    correction = decision["correction"]
-    return labelers if correction is None else float(correction)
 
 
 def moment(text: str) -> str:
@@ -77,30 +71,35 @@ def moment(text: str) -> str:
     return found.isoformat(timespec="seconds")
 
 
-STANDING = "NOT EXISTS (SELECT 1 FROM event AS undo WHERE undo.subject = 'event' AND undo.subject_id = event.id)"
+DECISIONS = "edit.subject = 'silver_pair' AND edit.state <> 'logged'"
 
-CORRECTIONS_SQL = """
-SELECT silver_set_id, first.text AS sentence1, second.text AS sentence2, score, event.before, event.after,
-  event.actor, event.at,
-  (SELECT min(undo.at) FROM event AS undo WHERE undo.subject = 'event' AND undo.subject_id = event.id
-    AND undo.kind = 'undo') AS undone_at
-FROM event
-JOIN silver_pair ON silver_pair.id = event.subject_id
-JOIN silver_set ON silver_set.id = silver_set_id AND NOT silver_set.deleting
+CORRECTIONS_SQL = f"""
+SELECT edit.silver_set_id, first.text AS sentence1, second.text AS sentence2, score, before_score, before_status,
+  after_score, after_status, edit.actor, edit.at,
+  iif(edit.state = 'applied', NULL, (SELECT max(undo.at) FROM edit AS undo WHERE undo.target_edit_id = edit.id
+    AND undo.kind = 'undo')) AS undone_at
+FROM edit
+JOIN silver_set ON silver_set.id = edit.silver_set_id AND NOT silver_set.deleting
+JOIN edit_change ON edit_id = edit.id
+JOIN silver_pair ON silver_pair.id = pair_id
 JOIN sentence AS first ON first.id = sentence1_id
 JOIN sentence AS second ON second.id = sentence2_id
-WHERE event.subject = 'silver_pair' AND event.kind = 'review' AND event.project_id = :project
-  AND :annotator IN ('', event.actor) AND event.at >= :since
-ORDER BY event.id
+WHERE {DECISIONS} AND edit.project_id = :project
+  AND :annotator IN ('', edit.actor) AND edit.at >= :since
+ORDER BY edit.id, pair_id
+"""
+
+COUNT_SQL = f"""
+SELECT coalesce(sum(edit.n_changes), 0)
+FROM edit JOIN silver_set ON silver_set.id = edit.silver_set_id AND NOT silver_set.deleting
+WHERE {DECISIONS} AND edit.project_id = ?
 """
 
 
 def count_corrections(workspace: Workspace, project_id: int) -> int:
     """How many decisions `correction_rows` has for the whole project."""
     with reading(workspace) as db:
-        values = {"project": project_id, "annotator": "", "since": ""}
-        found = db.execute(f"SELECT count(*) FROM ({CORRECTIONS_SQL})", values).fetchone()
-    return int(found[0])
+        return int(db.execute(COUNT_SQL, [project_id]).fetchone()[0])
 
 
 def reviewers(db: Database, set_id: int) -> dict[tuple[int, int], tuple[str, str]]:
@@ -125,7 +124,7 @@ def reviewers(db: Database, set_id: int) -> dict[tuple[int, int], tuple[str, str
 
 REVIEWS_SQL = f"""
 SELECT sentence1_id, sentence2_id, actor, at
-FROM event JOIN silver_pair ON silver_pair.id = event.subject_id
-WHERE event.subject = 'silver_pair' AND event.kind = 'review' AND silver_set_id = ? AND {STANDING}
-ORDER BY event.id
+FROM edit JOIN edit_change ON edit_id = edit.id JOIN silver_pair ON silver_pair.id = pair_id
+WHERE edit.silver_set_id = ? AND {DECISIONS} AND state = 'applied'
+ORDER BY edit.id
 """

@@ -6,6 +6,7 @@ BEGIN IMMEDIATE, so that two writers queue up (busy_timeout) instead of failing 
 
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
@@ -36,6 +37,8 @@ __all__ = [
 
 BUSY_SECONDS = 60.0
 """How long a write waits for another one; the longest write, an import, takes seconds."""
+
+ASK_AGAIN_SECONDS = 0.004
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,7 @@ def writing_often(
 
         @contextmanager
         def begin() -> Iterator[Database]:
-            connection.execute("BEGIN IMMEDIATE")
+            _begin(connection)
             try:
                 yield Database(connection, execute_plugins=False)
             except BaseException:
@@ -146,7 +149,29 @@ def writing_often(
         yield begin
 
 
-def columns(db: Database, query: str, values: Sequence[Any], dtype: type) -> np.ndarray:
+def _begin(connection: sqlite3.Connection) -> None:
+    """Begin to write, waiting `BUSY_SECONDS` for others at most.
+
+    SQLite itself asks ever more seldom, up to every 0.1 s, and a job that writes a lot pauses for less than that: whoever
+    sits at a page would wait for seconds.
+    """
+    until = time.monotonic() + BUSY_SECONDS
+    connection.execute("PRAGMA busy_timeout = 0")
+    while True:
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            break
+        except sqlite3.OperationalError as error:
+            is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+            if not is_busy or time.monotonic() > until:
+                raise
+            time.sleep(ASK_AGAIN_SECONDS)
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
+
+
+def columns(
+    db: Database, query: str, values: Sequence[Any] | dict[str, Any], dtype: type
+) -> np.ndarray:
     """The rows of a query as one array of shape (columns, rows), without a Python object per row.
 
     dtype: one for all columns; float64 holds ids exactly, too. NULLs are an error.

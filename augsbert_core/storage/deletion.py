@@ -33,6 +33,12 @@ def hide_silver_sets(db: Database, where: str, values: Sequence[Any]) -> None:
         f"DELETE FROM job WHERE run_id IN (SELECT run_id FROM silver_set WHERE {where})", values
     )
     db.execute(f"UPDATE silver_set SET pool_set_id = NULL WHERE pool_set_id IN ({sets})", values)
+    # Their pairs' numbers are free again when they are gone.
+    db.execute(
+        "UPDATE annotation_item SET source_pair_id = NULL WHERE task_id IN"
+        f" (SELECT id FROM annotation_task WHERE silver_set_id IN ({sets}))",
+        values,
+    )
     db.execute(f"UPDATE silver_set SET deleting = 1 WHERE {where}", values)
 
 
@@ -86,6 +92,17 @@ def _is_pending(workspace: Workspace) -> bool:
         return bool(db.execute(PENDING_SQL).fetchone()[0])
 
 
+ITS_TASKS = "task_id IN (SELECT id FROM annotation_task WHERE project_id = ?)"
+
+OF_PROJECT = {
+    "annotation_event": ITS_TASKS,
+    "best_worst_answer": ITS_TASKS,
+    "annotation_item": ITS_TASKS,
+    **dict.fromkeys(("gold_pair", "nli_pair", "triplet", "sentence"), "project_id = ?"),
+}
+"""The large tables of a project whose rows have ids, in the order in which they are emptied."""
+
+
 def _remove_some(db: Database, n_rows: int) -> bool:
     """Remove about n_rows rows of what is marked, silver before candidates before projects.
 
@@ -94,16 +111,20 @@ def _remove_some(db: Database, n_rows: int) -> bool:
     for pairs, sets in (("silver_pair", "silver_set"), ("candidate_pair", "candidate_set")):
         marked = db.execute(f"SELECT id, run_id FROM {sets} WHERE deleting ORDER BY id").fetchall()
         for set_id, run_id in marked:
-            n_rows -= _remove_pairs(db, pairs, f"{sets}_id", set_id, n_rows)
+            if sets == "silver_set":
+                n_rows -= _remove_edits(db, "silver_set_id = ?", set_id, n_rows)
+            n_rows -= 0 if n_rows <= 0 else _remove_pairs(db, pairs, f"{sets}_id", set_id, n_rows)
             if n_rows <= 0:
                 return False
             db.execute(f"DELETE FROM {sets} WHERE id = ?", [set_id])
             remove_unused_run(db, run_id)
     for (project_id,) in db.execute("SELECT id FROM project WHERE deleting ORDER BY id").fetchall():
-        for table in ("gold_pair", "nli_pair", "triplet", "sentence"):
+        n_rows -= _remove_edits(db, "project_id = ?", project_id, n_rows)
+        if n_rows <= 0:
+            return False
+        for table, where in OF_PROJECT.items():
             n_rows -= db.execute(
-                f"DELETE FROM {table} WHERE id IN"
-                f" (SELECT id FROM {table} WHERE project_id = ? LIMIT ?)",
+                f"DELETE FROM {table} WHERE id IN (SELECT id FROM {table} WHERE {where} LIMIT ?)",
                 [project_id, n_rows],
             ).rowcount
             if n_rows <= 0:
@@ -126,6 +147,24 @@ def _remove_pairs(db: Database, table: str, owner: str, set_id: int, n_rows: int
         f"DELETE FROM {table} WHERE {owner} = ? AND (sentence1_id, sentence2_id) < (?, ?)",
         [set_id, *end],
     ).rowcount
+
+
+def _remove_edits(db: Database, where: str, owner: int, n_rows: int) -> int:
+    """Remove edits with up to n_rows of their changes; returns how many rows went."""
+    left = n_rows
+    for (edit_id,) in db.execute(
+        f"SELECT id FROM edit WHERE {where} ORDER BY id", [owner]
+    ).fetchall():
+        left -= db.execute(
+            "DELETE FROM edit_change WHERE edit_id = ?1 AND pair_id IN"
+            " (SELECT pair_id FROM edit_change WHERE edit_id = ?1 LIMIT ?2)",
+            [edit_id, left],
+        ).rowcount
+        if left <= 0:
+            break
+    query = f"""DELETE FROM edit WHERE {where}
+      AND NOT EXISTS (SELECT 1 FROM edit_change WHERE edit_id = coalesce(target_edit_id, edit.id))"""
+    return n_rows - left + max(db.execute(query, [owner]).rowcount, 0)
 
 
 # A run may own both candidates and silver (sample-stratified), and with a run all that it owns would go.

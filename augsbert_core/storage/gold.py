@@ -151,6 +151,8 @@ def remove_import(workspace: Workspace, run_id: int) -> int:
             raise WorkbenchError(
                 "The pairs of this import have silver labels. Delete the silver set first, then the import."
             )
+        for statement in SPOKEN_OF_SQL:
+            db.execute(statement, {"run": run_id, "project": run["project_id"]})
         removed = sum(
             db.execute(f"DELETE FROM {table} WHERE run_id = ?", [run_id]).rowcount
             for table in ("gold_pair", "nli_pair", "triplet")
@@ -159,6 +161,18 @@ def remove_import(workspace: Workspace, run_id: int) -> int:
         db.execute(ORPHANS_SQL, {"project": run["project_id"]})
     return int(removed)
 
+
+# Numbers of gold pairs come back, so nothing may speak of those that go.
+GONE = "(SELECT id FROM gold_pair WHERE run_id = :run)"
+GOLD_EDITS = "SELECT id FROM edit WHERE project_id = :project AND subject = 'gold_pair'"
+SPOKEN_OF_SQL = (
+    f"DELETE FROM edit_change WHERE edit_id IN ({GOLD_EDITS}) AND pair_id IN {GONE}",
+    f"DELETE FROM edit WHERE id IN ({GOLD_EDITS} AND state <> 'logged')"
+    " AND NOT EXISTS (SELECT 1 FROM edit_change WHERE edit_id = edit.id)",
+    f"DELETE FROM out_of_fold WHERE gold_pair_id IN {GONE}",
+    "UPDATE annotation_item SET source_pair_id = NULL WHERE source_pair_id IN "
+    f"{GONE} AND task_id IN (SELECT id FROM annotation_task WHERE project_id = :project AND source = 'gold')",
+)
 
 LABELLED_SQL = """
 SELECT 1 FROM silver_set JOIN candidate_set ON candidate_set.id = candidate_set_id
@@ -175,7 +189,8 @@ DELETE FROM sentence WHERE project_id = :project AND NOT is_unlabelled AND id NO
   UNION SELECT hypothesis_id FROM nli_pair WHERE project_id = :project
   UNION SELECT anchor_id FROM triplet WHERE project_id = :project
   UNION SELECT positive_id FROM triplet WHERE project_id = :project
-  UNION SELECT negative_id FROM triplet WHERE project_id = :project)
+  UNION SELECT negative_id FROM triplet WHERE project_id = :project
+  UNION SELECT sentence1_id FROM annotation_item UNION SELECT sentence2_id FROM annotation_item)
 """
 
 ORDERED_SQL = """

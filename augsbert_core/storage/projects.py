@@ -10,6 +10,9 @@ from augsbert_core.storage.database import Workspace, now, reading, writing
 from augsbert_core.storage.queue import refuse_while_at_work
 from augsbert_core.storage.records import Project, record
 
+LONGEST_GUIDELINE = 20_000
+"""Characters: some ten pages, more than anyone reads beside a pair."""
+
 
 def create_project(
     workspace: Workspace,
@@ -126,6 +129,21 @@ def rename_project(workspace: Workspace, project_id: int, name: str) -> None:
             )
     except sqlite3.IntegrityError:
         raise _name_taken(name) from None
+
+
+def set_guideline(workspace: Workspace, project_id: int, text: str) -> None:
+    """Say how pairs are to be scored, in Markdown. WorkbenchError: too long, or the project is gone."""
+    text = text.strip()
+    if len(text) > LONGEST_GUIDELINE:
+        raise WorkbenchError(
+            f"The guideline has {len(text):,} characters, and {LONGEST_GUIDELINE:,} are the most. Shorten it."
+        )
+    with writing(workspace) as db:
+        changed = db.execute(
+            "UPDATE project SET guideline = ? WHERE id = ? AND NOT deleting", [text, project_id]
+        ).rowcount
+    if not changed:
+        raise WorkbenchError(f"Project {project_id} does not exist (any more). Choose another one.")
 
 
 def delete_project(workspace: Workspace, project_id: int) -> list[int]:

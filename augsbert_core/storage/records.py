@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 from augsbert_core.pairs import ScoreRange
+from augsbert_core.scales import Level
 
 RecordType = TypeVar("RecordType")
 
@@ -147,6 +148,42 @@ class SilverSet:
         return self.n_pairs * self.passes_per_pair if self.n_passes is None else self.n_passes
 
 
+@dataclass(frozen=True)
+class AnnotationTask:
+    """Pairs that people score, or put in order, on one scale.
+
+    kind, purpose, source, queue, scale: as in `TaskOptions`. silver_set_id: the set that the pairs are from, None when
+    there was none or it is gone; the task keeps its pairs. n_scores: how many people score a pair, or answer a tuple.
+    closed: it takes no more scores. score_range: of raw scores: the scale's own, that of the project for "0-1", and 0 to 1
+    for words. n_answers: scores so far, or answers to tuples, of everyone together.
+    """
+
+    id: int
+    project_id: int
+    run_id: int
+    silver_set_id: int | None
+    name: str
+    kind: str
+    purpose: str
+    source: str
+    queue: str
+    scale: str
+    levels: tuple[Level, ...]
+    n_scores: int
+    seed: int
+    closed: bool
+    created_at: str
+    score_range: ScoreRange
+    n_items: int
+    n_tuples: int
+    n_answers: int
+
+    @property
+    def n_wanted(self) -> int:
+        """So many scores, or answers, make it complete."""
+        return (self.n_items if self.kind == "scores" else self.n_tuples) * self.n_scores
+
+
 def record(record_class: type[RecordType], row: Mapping[str, Any]) -> RecordType:
     """Build a record from the columns of a row that it has fields for."""
     names = [field.name for field in fields(record_class)]  # type: ignore[arg-type]
@@ -155,7 +192,7 @@ def record(record_class: type[RecordType], row: Mapping[str, Any]) -> RecordType
         for name in names
         if name in row.keys()  # noqa: SIM118 (sqlite3.Row tests values with `in`)
     }
-    for name in ("is_sample", "in_foreground", "shared"):
+    for name in ("is_sample", "in_foreground", "shared", "closed"):
         if name in values:
             values[name] = bool(values[name])
     return record_class(**values)

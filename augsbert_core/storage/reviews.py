@@ -1,12 +1,18 @@
-"""Human decisions on silver pairs: saved at once, logged, and taken back one by one."""
+"""Human decisions on silver pairs, one or many at a time: saved at once, logged as one edit, undone by `edits`."""
 
-import json
+import math
 
-from sqlite_utils import Database
+import numpy as np
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.storage.database import Workspace, now, writing
-from augsbert_core.storage.silver_bins import STATUSES, count_in, score_bin
+from augsbert_core.storage import edit_changes
+from augsbert_core.storage.database import Workspace, writing
+from augsbert_core.storage.edit_changes import Scope
+from augsbert_core.storage.edit_log import pair_summary
+from augsbert_core.storage.silver_bins import STATUSES
+
+BULK_STATUSES = ("accepted", "rejected", "flagged", "unreviewed")
+"""What many pairs at once can become; to correct them, rescale them."""
 
 
 def review_silver_pair(
@@ -29,100 +35,104 @@ def review_silver_pair(
         raise WorkbenchError(f"A corrected score must lie in the scale; {correction:g} does not.")
     with writing(workspace) as db:
         row = db.execute(
-            "SELECT silver_pair.correction, silver_pair.status, project_id FROM silver_pair"
+            "SELECT correction, status, silver_set_id, text FROM silver_pair"
             " JOIN silver_set ON silver_set.id = silver_set_id"
+            " JOIN sentence ON sentence.id = sentence1_id"
             " WHERE silver_pair.id = ? AND NOT deleting",
             [pair_id],
         ).fetchone()
         if row is None:
             raise WorkbenchError("This silver pair does not exist any more: its set was deleted.")
-        before = {"correction": row["correction"], "status": row["status"]}
-        after = {"correction": correction, "status": status}
         if seen is not None and seen != (row["correction"], row["status"]):
             raise WorkbenchError(
                 "This pair was changed in another window meanwhile. Nothing was saved; the table now "
                 "shows the pair as it is."
             )
-        if before == after:
-            return
-        _set_decision(db, pair_id, correction, status)
-        db.execute(
-            "INSERT INTO event (project_id, at, actor, kind, subject, subject_id, before, after)"
-            " VALUES (?, ?, ?, 'review', 'silver_pair', ?, ?, ?)",
-            [
-                row["project_id"],
-                now(),
-                actor,
-                pair_id,
-                json.dumps(before),
-                json.dumps(after),
-            ],
-        )
+        edit_changes.choose(db, np.array([pair_id]))
+        values = {"correction": correction, "status": status}
+        edit_changes.gather_silver(db, row["silver_set_id"], ":correction", ":status", values)
+        scope = Scope.silver(row["silver_set_id"])
+        edit_changes.save_edit(db, scope, "review", actor, pair_summary(status, row["text"]))
 
 
-def undo_last_review(workspace: Workspace, set_id: int, actor: str) -> str | None:
-    """Take back this actor's latest decision in a silver set; returns what happened, None when none is left.
+def review_many(
+    workspace: Workspace,
+    set_id: int,
+    pair_ids: np.ndarray,
+    *,
+    status: str,
+    actor: str,
+    summary: str,
+) -> int:
+    """Give many pairs of a silver set one status, as one edit; returns how many that changed.
 
-    Undoing is itself an event: the log only grows. WorkbenchError: someone has changed the pair since.
+    status: one of BULK_STATUSES. "unreviewed" and "accepted" go back to the labeler's score; "flagged" and
+    "rejected" keep a correction. pair_ids: those of other sets are passed over. summary: what the log says.
     """
+    if status not in BULK_STATUSES:
+        raise ValueError(f"status must be one of {BULK_STATUSES}, not {status!r}")
+    correction = "NULL" if status in ("unreviewed", "accepted") else "correction"
     with writing(workspace) as db:
-        event = db.execute(LAST_REVIEW_SQL, {"set": set_id, "actor": actor}).fetchone()
-        if event is None:
-            return None
-        before, after = json.loads(event["before"]), json.loads(event["after"])
-        current = db.execute(
-            "SELECT correction, status FROM silver_pair WHERE id = ?",
-            [event["subject_id"]],
-        ).fetchone()
-        if dict(current) != after:
-            raise WorkbenchError(
-                "This pair has been changed by someone else since. Correct it in the table instead."
-            )
-        _set_decision(db, event["subject_id"], before["correction"], before["status"])
-        db.execute(
-            "INSERT INTO event (project_id, at, actor, kind, subject, subject_id, before, after)"
-            " VALUES (?, ?, ?, 'undo', 'event', ?, ?, ?)",
-            [
-                event["project_id"],
-                now(),
-                actor,
-                event["id"],
-                event["after"],
-                event["before"],
-            ],
+        edit_changes.choose(db, pair_ids)
+        edit_changes.gather_silver(db, set_id, correction, ":status", {"status": status})
+        return edit_changes.save_edit(db, Scope.silver(set_id), "bulk-review", actor, summary)
+
+
+def rescale_many(
+    workspace: Workspace,
+    set_id: int,
+    pair_ids: np.ndarray,
+    *,
+    low: float,
+    high: float,
+    actor: str,
+    summary: str,
+) -> int:
+    """Correct many pairs by mapping the labeler's scores from [0, 1] onto [low, high]; returns how many changed.
+
+    The map is linear, and what leaves [0, 1] is clipped. Rejected pairs stay as they are; earlier corrections give
+    way. One edit. WorkbenchError: low is not below high.
+    """
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise WorkbenchError("Rescaling needs a lowest score that is below the highest.")
+    correction = "min(max(:low + score * (:high - :low), 0.0), 1.0)"
+    with writing(workspace) as db:
+        edit_changes.choose(db, pair_ids)
+        edit_changes.gather_silver(
+            db,
+            set_id,
+            f"iif(status = 'rejected', correction, {correction})",
+            "iif(status = 'rejected', status, 'corrected')",
+            {"low": float(low), "high": float(high)},
         )
-        text = db.execute(
-            "SELECT first.text FROM silver_pair JOIN sentence AS first ON first.id = sentence1_id"
-            " WHERE silver_pair.id = ?",
-            [event["subject_id"]],
-        ).fetchone()[0]
-    return f"Back to {before['status']}: {text[:60]}"
+        return edit_changes.save_edit(db, Scope.silver(set_id), "rescale", actor, summary)
 
 
-LAST_REVIEW_SQL = """
-SELECT event.* FROM event JOIN silver_pair ON silver_pair.id = event.subject_id
-WHERE event.kind = 'review' AND event.subject = 'silver_pair' AND event.actor = :actor
-  AND silver_set_id = :set
-  AND NOT EXISTS (SELECT 1 FROM event AS undo WHERE undo.kind = 'undo' AND undo.subject = 'event'
-    AND undo.subject_id = event.id)
-ORDER BY event.id DESC LIMIT 1
+def carry_over(workspace: Workspace, from_set_id: int, to_set_id: int, actor: str) -> int:
+    """Repeat the decisions on one silver set in another, on pairs that both have; returns how many changed.
+
+    One edit in the other set, where pairs that somebody has decided on stay as they are. An accepted score that the
+    other labeler does not give is a correction there. WorkbenchError: one of the sets is gone, or both are one.
+    """
+    if from_set_id == to_set_id:
+        raise WorkbenchError("Decisions are carried over to another silver set. Choose another.")
+    with writing(workspace) as db:
+        for set_id in (from_set_id, to_set_id):
+            edit_changes.project_of(db, Scope.silver(set_id))
+        edit_changes.start(db)
+        db.execute(
+            f"{edit_changes.SILVER_COLUMNS} {CARRY_SQL}", {"from": from_set_id, "to": to_set_id}
+        )
+        summary = f"Decisions of silver set {from_set_id}"
+        return edit_changes.save_edit(db, Scope.silver(to_set_id), "carry-over", actor, summary)
+
+
+CARRY_SQL = """
+SELECT new.id, new.correction, new.status,
+  iif(old.status = 'accepted', iif(old.final_score = new.score, NULL, old.final_score), old.correction),
+  iif(old.status = 'accepted' AND old.final_score <> new.score, 'corrected', old.status),
+  0, new.score, coalesce(new.rank, 0)
+FROM silver_pair AS old INDEXED BY silver_pair_reviewed CROSS JOIN silver_pair AS new USING (sentence1_id, sentence2_id)
+WHERE old.silver_set_id = :from AND old.status <> 'unreviewed'
+  AND new.silver_set_id = :to AND new.status = 'unreviewed' AND new.correction IS NULL
 """
-
-
-def _set_decision(db: Database, pair_id: int, correction: float | None, status: str) -> None:
-    """Change a pair, and move it to where it counts from now on."""
-    pair = "SELECT silver_set_id, status, coalesce(rank, 0) AS rank, final_score FROM silver_pair WHERE id = ?"
-    before = db.execute(pair, [pair_id]).fetchone()
-    db.execute(
-        "UPDATE silver_pair SET correction = ?1, status = ?2, final_score = coalesce(?1, score) WHERE id = ?3",
-        [correction, status, pair_id],
-    )
-    after = db.execute(pair, [pair_id]).fetchone()
-    count_in(
-        db,
-        before["silver_set_id"],
-        [
-            (row["status"], row["rank"], score_bin(row["final_score"]), change)
-            for row, change in ((before, -1), (after, 1))
-        ],
-    )

@@ -492,9 +492,11 @@ CREATE INDEX import_reject_by_run ON import_reject (run_id)
 # state: "applied" counts, "undone" can be done again, "dropped" was undone and then something else was decided;
 # rows of kind "undo" and "redo" are the log of those and have the state "logged". pair_id and the scores are those
 # of the subject: a silver pair's correction in [0, 1] (NULL: none), or a gold pair's raw score; the status of a gold
-# pair is its raw_label. silver_set_id: NULL for edits of gold.
+# pair is its raw_label, before_unit its score in [0, 1]. silver_set_id: NULL for edits of gold.
 # annotation_event only grows; annotation holds what its last event for a pair and an annotator left, and who has a
-# pair on the screen at this moment ("claimed"). Scores are in [0, 1]; swapped: the second sentence was shown first.
+# pair on the screen at this moment ("claimed"; at: '' when nobody has, and the row keeps a mark alone). Scores are in [0, 1]; swapped: the
+# second sentence was shown first.
+# The items of a best-worst tuple are of its own task, with which they go; foreign keys would cost a search each.
 # stratum, stratum_size: the part of a silver set that a pair of an audit was drawn from, and its size.
 # best_worst_answer only grows too: the last row of a tuple and a judge counts. shown: item ids in the order on the
 # screen. silver_student: what another model says about every pair of a silver set, float32 in the order of ids.
@@ -527,6 +529,7 @@ CREATE TABLE edit_change (
     before_status TEXT NOT NULL,
     after_score REAL,
     after_status TEXT NOT NULL,
+    before_unit REAL CHECK (before_unit BETWEEN 0 AND 1),
     PRIMARY KEY (edit_id, pair_id)
 ) WITHOUT ROWID;
 
@@ -534,7 +537,8 @@ CREATE INDEX edit_change_by_pair ON edit_change (pair_id, edit_id);
 
 INSERT INTO edit (id, project_id, silver_set_id, subject, kind, actor, at, n_changes, state, target_edit_id)
 SELECT event.id, event.project_id, silver_pair.silver_set_id, 'silver_pair', 'review', event.actor, event.at, 1,
-    CASE WHEN EXISTS (SELECT 1 FROM event AS undo WHERE undo.kind = 'undo' AND undo.subject_id = event.id)
+    CASE WHEN EXISTS (SELECT 1 FROM event AS undo WHERE undo.kind = 'undo' AND undo.subject = 'event'
+      AND undo.subject_id = event.id)
       THEN 'dropped' ELSE 'applied' END, NULL
 FROM event JOIN silver_pair ON silver_pair.id = event.subject_id
 WHERE event.kind = 'review' AND event.subject = 'silver_pair' ORDER BY event.id;
@@ -626,16 +630,16 @@ CREATE TABLE annotation (
     PRIMARY KEY (item_id, annotator)
 ) WITHOUT ROWID;
 
-CREATE INDEX annotation_by_annotator ON annotation (task_id, annotator, state);
+CREATE INDEX annotation_by_annotator ON annotation (task_id, annotator, state, item_id, flagged, seconds);
 
 CREATE TABLE best_worst_tuple (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     task_id INTEGER NOT NULL REFERENCES annotation_task ON DELETE CASCADE,
     position INTEGER NOT NULL,
-    item1_id INTEGER NOT NULL REFERENCES annotation_item ON DELETE CASCADE,
-    item2_id INTEGER NOT NULL REFERENCES annotation_item ON DELETE CASCADE,
-    item3_id INTEGER NOT NULL REFERENCES annotation_item ON DELETE CASCADE,
-    item4_id INTEGER NOT NULL REFERENCES annotation_item ON DELETE CASCADE
+    item1_id INTEGER NOT NULL,
+    item2_id INTEGER NOT NULL,
+    item3_id INTEGER NOT NULL,
+    item4_id INTEGER NOT NULL
 );
 
 CREATE INDEX best_worst_tuple_by_task ON best_worst_tuple (task_id, position);

@@ -12,7 +12,7 @@ from augsbert_core.storage.correction_export import reviewers
 from augsbert_core.storage.database import Workspace, reading
 from augsbert_core.storage.silver_bins import SCORE_BINS
 from augsbert_core.storage.silver_filters import SilverFilter, conditions, off_score_index
-from augsbert_core.storage.silver_text import EITHER, TextSearch
+from augsbert_core.storage.silver_pages import filtered_pairs
 
 UNCERTAINTY = ("order_gap", "label_spread")
 SAMPLER_RANKS = ("bm25_rank", "semantic_rank")
@@ -85,8 +85,10 @@ def silver_export_rows(
     names = [column.name for column in silver_columns(workspace, set_id)]
     query = WITH_RANKS_SQL if set(SAMPLER_RANKS) & set(names) else ROWS_SQL
     constant = {"strategy": strategy, "labeler": labeler}
+    chosen = chosen or SilverFilter()
+    codes = None if chosen.is_plain else filtered_pairs(workspace, set_id, chosen)
     with reading(workspace) as db:
-        where, values = _conditions(db, set_id, chosen or SilverFilter())
+        where, values = _conditions(db, set_id, chosen, codes)
         known = reviewers(db, set_id)
         for row in db.execute(query.format(where=where), values):
             cells = dict(row) | constant
@@ -104,14 +106,20 @@ def silver_export_rows(
             yield tuple(cells[name] for name in names)
 
 
-def _conditions(db: Database, set_id: int, chosen: SilverFilter) -> tuple[str, dict[str, Any]]:
-    """A WHERE clause on silver_pair for all of a filter, its text included."""
-    where, values = conditions(set_id, chosen)
-    if chosen.text.strip():
-        TextSearch(db, set_id, chosen)  # fills temp.found
-        where += f" AND {EITHER}"
-    return off_score_index(where), values
+def _conditions(
+    db: Database, set_id: int, chosen: SilverFilter, codes: np.ndarray | None
+) -> tuple[str, dict[str, Any]]:
+    """A WHERE clause on silver_pair for a filter; codes: of the pairs that pass one that is not plain."""
+    if codes is None:
+        where, values = conditions(set_id, chosen)
+        return off_score_index(where), values
+    db.execute("CREATE TEMP TABLE passing (code INTEGER PRIMARY KEY)")
+    db.conn.executemany("INSERT INTO temp.passing VALUES (?)", ((code,) for code in codes.tolist()))
+    return f"silver_set_id = :set AND {CODE} IN (SELECT code FROM temp.passing)", {"set": set_id}
 
+
+CODE = "(sentence1_id << 31 | sentence2_id)"
+"""As `pairs.pair_codes`."""
 
 # The set is read as it lies, in the order of its sentences.
 ROWS_SQL = """

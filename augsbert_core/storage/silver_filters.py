@@ -13,9 +13,14 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True)
 class SilverFilter:
-    """Which silver pairs the table shows. Bounds are inclusive, on the corrected score in [0, 1].
+    """Which silver pairs the table shows. Bounds are inclusive; None is no bound.
 
-    statuses: () means all. min_rank, max_rank: inclusive; pairs without a rank pass neither.
+    low, high: of the corrected score in [0, 1]. statuses: () means all. min_rank, max_rank: pairs without a rank
+    pass neither. text: in either sentence, upper and lower case alike. min_words, max_words: words of the longer
+    sentence. min_overlap, max_overlap: shared words over all words of the two sentences, in [0, 1]. min_gap: of the
+    scores of both orders; min_spread: between the scorers of an averaged labeler; min_disagreement: |labeler -
+    student|, see `silver_columns.student_of`; all three in [0, 1], and pairs for which there is no such number pass
+    none of them. edited_by: pairs that a decision of this person stands for.
     """
 
     low: float = 0.0
@@ -24,6 +29,22 @@ class SilverFilter:
     max_rank: int | None = None
     text: str = ""
     min_rank: int | None = None
+    min_words: int | None = None
+    max_words: int | None = None
+    min_overlap: float | None = None
+    max_overlap: float | None = None
+    min_gap: float | None = None
+    min_spread: float | None = None
+    min_disagreement: float | None = None
+    edited_by: str = ""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether score, status and rank alone decide: the indexes of the database answer that."""
+        others = (self.min_words, self.max_words, self.min_overlap, self.max_overlap)
+        doubts = (self.min_gap, self.min_spread, self.min_disagreement)
+        is_bound = any(bound is not None for bound in (*others, *doubts))
+        return not (self.text.strip() or self.edited_by or is_bound)
 
     @property
     def has_ranks(self) -> bool:
@@ -46,7 +67,7 @@ class SilverFilter:
 
 
 def conditions(set_id: int, chosen: SilverFilter) -> tuple[str, dict[str, Any]]:
-    """A WHERE clause on silver_pair and its values, for all of a filter but the text.
+    """A WHERE clause on silver_pair and its values, for a plain filter.
 
     It asks for columns alone that silver_pair_by_score and _by_second hold, or, when only reviewed pairs can
     pass, for those of silver_pair_reviewed.

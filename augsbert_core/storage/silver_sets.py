@@ -8,8 +8,8 @@ import numpy as np
 from sqlite_utils import Database
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.pairs import TrainingRows
-from augsbert_core.storage import deletion
+from augsbert_core.pairs import TrainingRows, pair_codes
+from augsbert_core.storage import deletion, silver_columns
 from augsbert_core.storage.database import Workspace, columns, now, reading, writing
 from augsbert_core.storage.queue import refuse_while_at_work
 from augsbert_core.storage.records import SilverSet, record
@@ -86,6 +86,7 @@ def delete_silver_set(workspace: Workspace, set_id: int) -> None:
     with writing(workspace) as db:
         refuse_while_at_work(db, project_id, "delete the silver set")
         deletion.hide_silver_sets(db, "id = ?", [set_id])
+    silver_columns.forget(workspace, set_id)
     deletion.sweep(workspace, deletion.AT_ONCE_SECONDS)
 
 
@@ -127,10 +128,11 @@ def unscored_pairs(workspace: Workspace, set_id: int, limit: int = 50_000) -> Un
     )
 
 
-# Ids that the log of edits speaks of are not given again, so that an undo cannot meet another pair.
+# Ids that the log of edits speaks of are not given again, so that an undo cannot meet another pair. (Gold pairs are
+# in that log too: some ids are passed over for nothing.)
 NEXT_ID_SQL = """
 SELECT 1 + max(coalesce((SELECT max(id) FROM silver_pair), 0),
-  coalesce((SELECT max(subject_id) FROM event WHERE subject = 'silver_pair'), 0))
+  coalesce((SELECT max(pair_id) FROM edit_change), 0))
 """
 
 INSERT_SQL = """
@@ -241,18 +243,35 @@ def silver_pair_codes(workspace: Workspace, set_ids: Sequence[int]) -> np.ndarra
     return ordered[np.diff(ordered, prepend=-1) > 0]
 
 
-def silver_training_rows(workspace: Workspace, set_id: int) -> TrainingRows:
+TRAINING_SQL = """
+SELECT sentence1_id, sentence2_id, {score} FROM silver_pair
+WHERE silver_set_id = ? {condition} ORDER BY sentence1_id, sentence2_id
+"""
+
+
+def silver_training_rows(
+    workspace: Workspace,
+    set_id: int,
+    *,
+    raw: bool = False,
+    keep_rejected: bool = False,
+    left_out: np.ndarray | None = None,
+) -> TrainingRows:
     """What a student learns from: corrections in place of scores, rejected pairs left out, each sentence once.
 
-    A million pairs are read in seconds: ids and scores come as arrays, and no text is repeated. labels: float32.
+    raw: the labeler's scores, whatever people said. keep_rejected: rejected pairs too. left_out: `pair_codes` of
+    pairs that are not wanted. A million pairs are read in seconds: ids and scores come as arrays, and no text is
+    repeated. labels: float32.
     """
+    query = TRAINING_SQL.format(
+        score="score" if raw else "final_score",
+        condition="" if keep_rejected else "AND status <> 'rejected'",
+    )
     with reading(workspace) as db:
         # float64 holds ids exactly, up to 2**53.
-        found = columns(
-            db,
-            "SELECT sentence1_id, sentence2_id, final_score FROM silver_pair"
-            " WHERE silver_set_id = ? AND status <> 'rejected' ORDER BY sentence1_id, sentence2_id",
-            [set_id],
-            np.float64,
-        )
-        return rows_of_ids(db, found[:2].astype(np.int64), found[2].astype(np.float32))
+        found = columns(db, query, [set_id], np.float64)
+        ids = found[:2].astype(np.int64)
+        if left_out is not None and len(left_out):
+            wanted = ~np.isin(pair_codes(ids[0], ids[1]), left_out)
+            ids, found = ids[:, wanted], found[:, wanted]
+        return rows_of_ids(db, ids, found[2].astype(np.float32))

@@ -21,13 +21,17 @@ from augsbert_core.ui.recipes import (
     seed_inputs,
     whole,
 )
+from augsbert_core.ui.silver_choice import corrections_input, silver_choice_inputs
 from augsbert_core.ui.silver_filters import set_title
 from augsbert_core.ui.students import complete_sets
 
 PAGE = "cross"
 DEFAULTS = CrossEncoderOptions()
 
-LEFT_ALONE = ("seed", "device", "silver_set_id", "use_gold", "gold_limit", "negatives")
+LEFT_ALONE = (
+    "seed", "device", "silver_set_id", "use_gold", "gold_limit", "negatives", "silver_scores", "keep_rejected",
+    "promote", "corrections_of",
+)  # fmt: skip
 USUAL = {
     field.name: getattr(DEFAULTS, field.name)
     for field in fields(CrossEncoderOptions)
@@ -123,7 +127,11 @@ def _data_inputs(bench: Bench, project: Project, *, has_gold: bool) -> dict[str,
         "for reranking, or one of another base, taught by the labeler of that set.",
         **kept,
     )
-    return {"silver_set_id": number, "use_gold": kind != "silver"}
+    told = {"silver_set_id": number, "use_gold": kind != "silver"}
+    told |= silver_choice_inputs(bench, PAGE, project, number, may_promote=kind == "both")
+    if kind != "silver":
+        told["corrections_of"] = corrections_input(bench, PAGE, project, complete)
+    return told
 
 
 def _lower_first(text: str) -> str:

@@ -8,6 +8,7 @@ import streamlit as st
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import CrossEncoderOptions, from_json, to_json
 from augsbert_core.steps.negatives import NegativesPlan, plan_negatives
+from augsbert_core.steps.recipe_checks import count_gold_rows, count_silver_rows
 from augsbert_core.steps.truncation import expect_truncation, expected_warning
 from augsbert_core.steps.warm_start import SMALL_GOLD, expect_warm_start
 from augsbert_core.storage.database import Workspace
@@ -17,7 +18,6 @@ from augsbert_core.storage.records import Project
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.cross_encoder_form import DEFAULTS, PAGE, RANKING
 from augsbert_core.ui.recipes import keep, number, optimiser_steps
-from augsbert_core.ui.students import count_training_silver
 from augsbert_core.ui.widgets import as_text, user_errors
 
 NEGATIVES = {"random": "Random pairs", "mined": "Mined with BM25"}
@@ -101,8 +101,10 @@ def show_plan(
     options: CrossEncoderOptions,
 ) -> None:
     """What will be trained on, and for how long."""
-    n_gold = min(counts.train, options.gold_limit or counts.train) if options.use_gold else 0
-    n_silver = count_training_silver(bench, options.silver_set_id)
+    n_gold = 0
+    if options.use_gold:
+        n_gold = count_gold_rows(bench.workspace, project, options, counts.train)
+    n_silver = count_silver_rows(bench.workspace, options)
     n_added = _n_negatives(bench, project, counts, classes, options)
     n_rows = n_gold + n_silver + n_added
     parts = [f"{n_silver:,} silver"] if n_silver else []
@@ -215,7 +217,7 @@ def _length_notice(bench: Bench, project: Project, options: CrossEncoderOptions)
 
 def _warm_text(bench: Bench, counts: ProjectCounts, options: CrossEncoderOptions) -> str:
     n_rows = counts.train if options.use_gold else 0
-    n_rows += count_training_silver(bench, options.silver_set_id)
+    n_rows += count_silver_rows(bench.workspace, options)
     try:
         wanted = expect_warm_start(options, n_rows)
     except WorkbenchError as error:

@@ -20,6 +20,7 @@ SHORT_NAMES = {
     "bm25": "BM25",
     "semantic": "Semantic",
     "bm25+semantic": "BM25 + semantic",
+    "cosine-strata": "Stratified on cosine",
     "kde": "KDE",
     "stratified-kde": "Stratified KDE",
     "random": "Random",
@@ -32,6 +33,8 @@ STRATEGY_HELP = {
     "share no word; the paper trains that bi-encoder on gold first (§3.1).",
     "bm25+semantic": "The union of both: pairs that share words and pairs that mean alike. Both ranks are kept "
     "with each pair, so you can see who found it.",
+    "cosine-strata": "As many pairs from each of ten bands of a bi-encoder's cosine, so that all degrees of similarity "
+    "are met. It needs no gold and no labeler: choose it for pairs that people score by hand.",
     "kde": "Step one of kernel density estimation (paper §3.1): draw a large random pool and label all of it. Then "
     "the Silver page keeps the pairs whose scores follow the gold density, without scoring anything again.",
     "stratified-kde": "Reaches the gold density with far fewer labels than KDE: it labels a pilot, learns which "
@@ -43,6 +46,14 @@ STRATEGY_HELP = {
 VARIANTS = {
     "okapi": "Okapi (k1 1.5, b 0.75)",
     "lucene": "Lucene (k1 1.2, b 0.75), as the paper's Elasticsearch",
+}
+
+USUAL_PAIRS = {"kde": 20_000, "cosine-strata": 500}
+"""How many pairs are offered first; of other strategies, 5,000."""
+
+PAIRS_HELP = {
+    "cosine-strata": "How many different pairs to draw, as many from each band as from any other. People score some "
+    "hundred an hour."
 }
 
 STOP_WORDS = {
@@ -58,14 +69,14 @@ SEARCHES = {
 }
 
 
-def strategy_input(project: Project) -> str:
-    """Choose a strategy, explained in two sentences."""
+def strategy_input(project: Project, *, has_gold: bool) -> str:
+    """Choose a strategy, explained in two sentences; without gold, people score first, so the usual one is theirs."""
     strategy = st.pills(
         "Strategy",
         list(STRATEGY_NAMES),
         format_func=SHORT_NAMES.__getitem__,
         required=True,
-        **keep(PAGE, project, "strategy", "bm25"),
+        **keep(PAGE, project, "strategy", "bm25" if has_gold else "cosine-strata"),
     )
     st.caption(STRATEGY_HELP[strategy])
     return str(strategy)
@@ -77,14 +88,23 @@ def strategy_form(
     labelers: Sequence[ScorerAtHand],
     encoders: Sequence[Run],
     silver_sets: Sequence[SilverSet],
+    *,
+    has_gold: bool = True,
 ) -> tuple[str, SampleOptions | StratifiedOptions | None, bool]:
-    """Strategy, parameters and button: the step, its options (None until complete), and whether to start."""
-    strategy = strategy_input(project)
+    """Strategy, parameters and button: the step, its options (None until complete), and whether to start.
+
+    has_gold: whether there are training pairs; without any, pairs are made of the unlabelled sentences.
+    """
+    strategy = strategy_input(project, has_gold=has_gold)
     if strategy != "stratified-kde":
-        sampled = sample_inputs(project, strategy, n_unlabelled, encoders, silver_sets)
+        sampled = sample_inputs(
+            project, strategy, n_unlabelled, encoders, silver_sets, has_gold=has_gold
+        )
         start = st.button("Sample pairs", type="primary", icon=":material/casino:")
         return "sample", sampled, start
-    stratified = stratified_inputs(project, n_unlabelled, labelers, encoders, silver_sets)
+    stratified = stratified_inputs(
+        project, n_unlabelled, labelers, encoders, silver_sets, has_gold=has_gold
+    )
     start = st.button(
         "Sample and label",
         type="primary",
@@ -100,6 +120,8 @@ def sample_inputs(
     n_unlabelled: int,
     encoders: Sequence[Run],
     silver_sets: Sequence[SilverSet],
+    *,
+    has_gold: bool,
 ) -> SampleOptions:
     """The parameters of a strategy that needs no labeler."""
     told: dict[str, Any] = {"strategy": strategy}
@@ -129,12 +151,20 @@ def sample_inputs(
         with left:
             told["n_pairs"] = whole(
                 "Pool size" if strategy == "kde" else "Number of pairs", 1, 10_000_000, 1000,
-                "How many different pairs to draw at random. Each costs one pass of the labeler.",
-                **keep(PAGE, project, f"{strategy}-n_pairs", 20_000 if strategy == "kde" else 5000),
+                PAIRS_HELP.get(strategy, "How many different pairs to draw at random. Each costs one pass of the "
+                "labeler."),
+                **keep(PAGE, project, f"{strategy}-n_pairs", USUAL_PAIRS.get(strategy, 5000)),
             )  # fmt: skip
         with middle:
             told["seed"] = seed_input(project)
-    return SampleOptions(**told, **corpus_inputs(project, n_unlabelled, silver_sets))
+        if strategy in NEEDS_ENCODER:
+            with right:
+                told["encoder"] = encoder_input(project, encoders)
+            with left:
+                told["device"] = device_input(PAGE, project)
+    return SampleOptions(
+        **told, **corpus_inputs(project, n_unlabelled, silver_sets, has_gold=has_gold)
+    )
 
 
 def stratified_inputs(
@@ -143,6 +173,8 @@ def stratified_inputs(
     labelers: Sequence[ScorerAtHand],
     encoders: Sequence[Run],
     silver_sets: Sequence[SilverSet],
+    *,
+    has_gold: bool,
 ) -> StratifiedOptions | None:
     """The parameters of stratified KDE, which labels while it samples; None until a labeler is named."""
     left, middle, right = st.columns(3)
@@ -193,16 +225,22 @@ def stratified_inputs(
         told["device"] = device_input(PAGE, project)
     with middle:
         told["seed"] = seed_input(project)
-    told |= corpus_inputs(project, n_unlabelled, silver_sets)
+    told |= corpus_inputs(project, n_unlabelled, silver_sets, has_gold=has_gold)
     return StratifiedOptions(labeler=labeler, **told) if labeler else None
 
 
 def corpus_inputs(
-    project: Project, n_unlabelled: int, silver_sets: Sequence[SilverSet]
+    project: Project, n_unlabelled: int, silver_sets: Sequence[SilverSet], *, has_gold: bool
 ) -> dict[str, Any]:
     """Which sentences take part, and which pairs are known already."""
     told: dict[str, Any] = {}
-    if n_unlabelled:
+    if not has_gold:
+        told["use_unlabelled"] = True
+        st.caption(
+            f":material/info: Pairs are made of the {n_unlabelled:,} unlabelled sentences: there are no gold training "
+            "pairs yet."
+        )
+    elif n_unlabelled:
         told["use_unlabelled"] = st.toggle(
             f"Also use the {n_unlabelled:,} unlabelled sentences",
             help="Sentences without scores that were imported on the Gold page. Without them, only the "

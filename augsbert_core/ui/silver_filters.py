@@ -1,6 +1,8 @@
 """Which silver set is open, and which of its pairs the table shows."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import streamlit as st
 
@@ -8,10 +10,15 @@ from augsbert_core.options import KeepOptions, SampleOptions, from_json
 from augsbert_core.pairs import ScoreRange
 from augsbert_core.sampling import HAS_TOP_K
 from augsbert_core.steps import rule_label, strategy_label
+from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Project, SilverSet
 from augsbert_core.storage.silver_bins import STATUSES
+from augsbert_core.storage.silver_columns import student_of
+from augsbert_core.storage.silver_exports import known_uncertainty
 from augsbert_core.storage.silver_filters import SilverFilter
 from augsbert_core.storage.silver_pages import SORTS
+from augsbert_core.ui.bench import Bench
+from augsbert_core.ui.more_filters import MORE, filter_key, more_filters
 
 STATUS_ICONS = {
     "unreviewed": ":material/radio_button_unchecked:",
@@ -112,11 +119,21 @@ def set_range(set_id: int, scale: ScoreRange, low: float, high: float) -> None:
     st.session_state[range_key(set_id)] = (low, high)
 
 
-def filter_inputs(project: Project, found: SilverSet) -> tuple[SilverFilter, str]:
-    """The filters above the table and the order of its rows."""
+@st.cache_data(show_spinner=False, max_entries=100)
+def _known_uncertainty(home: str, set_id: int, n_pairs: int) -> tuple[str, ...]:
+    """That a million pairs have no order gap takes a while to find out; n_pairs: looks again when a set has grown."""
+    return known_uncertainty(Workspace(Path(home)), set_id)
+
+
+def filter_inputs(
+    bench: Bench, project: Project, found: SilverSet, counts: dict[str, int]
+) -> tuple[SilverFilter, str]:
+    """The filters above the table and the order of its rows. counts: pairs per status."""
     scale = project.score_range
     st.session_state.setdefault(range_key(found.id), (scale.low, scale.high))
     has_ranks = found.strategy in HAS_TOP_K
+    known = _known_uncertainty(str(bench.workspace.home), found.id, found.n_pairs)
+    student = student_of(bench.workspace, found.id)
     first, second, *third, fourth = st.columns([3, 2, 1.3, 2] if has_ranks else [3, 3.3, 2])
     with first:
         st.slider(
@@ -148,16 +165,45 @@ def filter_inputs(project: Project, found: SilverSet) -> tuple[SilverFilter, str
         )
     with fourth:
         sort = st.selectbox(
-            "Order", list(SORTS), key=f"silver-sort-{found.id}", persist_state="session"
+            "Order",
+            sorts_of(has_ranks, known, student is not None),
+            key=f"silver-sort-{found.id}",
+            persist_state="session",
         )
     low, high = st.session_state[range_key(found.id)]
-    chosen = SilverFilter(
+    with st.container(horizontal=True, vertical_alignment="center"):
+        statuses = status_input(found.id, counts)
+        more = more_filters(bench, project, found, known, student)
+        clear_place = st.container(width="content")
+    chosen = replace(
+        more,
         low=scale.to_unit(min(max(low, scale.low), scale.high)),
         high=scale.to_unit(min(max(high, scale.low), scale.high)),
+        statuses=statuses,
         max_rank=max_rank,
         text=text,
     )
+    clear_place.button(
+        "Clear filters",
+        icon=":material/filter_alt_off:",
+        type="tertiary",
+        disabled=chosen == SilverFilter(),
+        key=f"silver-clear-{found.id}",
+        on_click=clear_filters,
+        args=(found.id, scale),
+    )
     return chosen, sort
+
+
+def sorts_of(has_ranks: bool, known: Sequence[str], has_student: bool) -> list[str]:
+    """The orders that mean something for a set: those by what nothing is known of are left out."""
+    there = {
+        "rank": has_ranks,
+        "order_gap": "order_gap" in known,
+        "label_spread": "label_spread" in known,
+        "student": has_student,
+    }
+    return [sort for sort, column in SORTS.items() if there.get(column, True)]
 
 
 def status_input(set_id: int, counts: dict[str, int]) -> tuple[str, ...]:
@@ -172,3 +218,45 @@ def status_input(set_id: int, counts: dict[str, int]) -> tuple[str, ...]:
         label_visibility="collapsed",
     )
     return tuple(chosen or ())
+
+
+def clear_filters(set_id: int, scale: ScoreRange) -> None:
+    """Show all pairs again; for a callback."""
+    st.session_state[range_key(set_id)] = (scale.low, scale.high)
+    st.session_state[filter_key(set_id, "text")] = ""
+    st.session_state[filter_key(set_id, "rank")] = None
+    st.session_state[filter_key(set_id, "status")] = []
+    for name, off in MORE.items():
+        st.session_state[filter_key(set_id, name)] = off
+
+
+def filter_words(chosen: SilverFilter, scale: ScoreRange) -> str:
+    """A filter in a few words, "scores 2.50 to 5.00, unreviewed, with “dog”"; "all pairs" when it has no bound."""
+    width = scale.high - scale.low
+    parts = []
+    if (chosen.low, chosen.high) != (0.0, 1.0):
+        parts.append(f"scores {scale.to_raw(chosen.low):.2f} to {scale.to_raw(chosen.high):.2f}")
+    if chosen.statuses:
+        parts.append(" or ".join(chosen.statuses))
+    parts += _bounds("ranks", chosen.min_rank, chosen.max_rank)
+    parts += _bounds("words", chosen.min_words, chosen.max_words)
+    parts += _bounds("word overlap", chosen.min_overlap, chosen.max_overlap)
+    for name, bound in (
+        ("order gap", chosen.min_gap),
+        ("spread", chosen.min_spread),
+        ("labeler and student apart", chosen.min_disagreement),
+    ):
+        parts += _bounds(name, None if bound is None else round(bound * width, 4), None)
+    if chosen.edited_by:
+        parts.append(f"decided by {chosen.edited_by}")
+    if chosen.text.strip():
+        parts.append(f"with “{chosen.text.strip()}”")
+    return ", ".join(parts) or "all pairs"
+
+
+def _bounds(name: str, low: float | None, high: float | None) -> list[str]:
+    if low is None and high is None:
+        return []
+    if high is None:
+        return [f"{name} from {low:g}"]
+    return [f"{name} up to {high:g}" if low is None else f"{name} {low:g} to {high:g}"]

@@ -5,6 +5,7 @@ stay fixed until the filter changes; edits are applied to the store by pair id, 
 them (a typed score makes a pair "corrected") is written back into the frame's other columns.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,27 +17,21 @@ from augsbert_core.pairs import ScoreRange
 from augsbert_core.storage import reviews, silver_bins, silver_pages, silver_sets
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Project
-from augsbert_core.storage.silver_filters import SilverFilter
-from augsbert_core.ui.widgets import as_text, table_pager, user_errors
+from augsbert_core.ui.notices import Refused, tell
+from augsbert_core.ui.silver_walk import PAGE_ROWS, Path
+from augsbert_core.ui.widgets import table_pager, user_errors
 
-REVIEWER = "reviewer"
-PAGE_ROWS = 50
 ROW_PIXELS = 66
 """Room for three lines, so that most sentences can be read whole; text wraps in rows above 64 pixels."""
 VIEW = "silver-view"
-NOTICE = "silver-notice"
+CLICKED = "silver-open"
 
-ROW_COLUMNS = ["sentence1", "sentence2", "shown", "status", "labeler", "rank"]
+ROW_COLUMNS = ["open", "sentence1", "sentence2", "shown", "status", "labeler"]
+EDITED = ("shown", "status")
 UNION_RANKS = ["bm25_rank", "semantic_rank"]
 """Both ranks of a pair, for sets that two samplers have found."""
 DOUBTS = ["order_gap", "label_spread"]
 """How unsure the labeler was, for sets whose labels were made in both orders or by several scorers."""
-
-
-class Refused(str):
-    """A notice that says why nothing was saved."""
-
-    __slots__ = ()
 
 
 @dataclass
@@ -86,45 +81,54 @@ def decide(
 
 
 def review_table(
-    workspace: Workspace, project: Project, set_id: int, chosen: SilverFilter, sort: str
+    workspace: Workspace,
+    project: Project,
+    path: Path,
+    total: int,
+    *,
+    actor: str,
+    on_open: Callable[[int, int], None],
 ) -> None:
-    """One page of silver pairs; scores and statuses can be edited, and each edit is saved at once."""
-    total = silver_pages.count_silver(workspace, set_id, chosen)
+    """One page of silver pairs; scores and statuses can be edited, and each edit is saved at once.
+
+    total: pairs that pass the filter. actor: who decides. on_open: called with the offset of the page and the row of
+    the pair to look at.
+    """
     if not total:
-        st.info("No pair passes these filters. Widen the score range or clear the text.")
+        nothing_passes()
         return
-    offset = table_pager(total, f"silver-pager-{set_id}", PAGE_ROWS)
-    view = _view(workspace, project, set_id, chosen, sort, offset)
+    offset = table_pager(total, f"silver-pager-{path.set_id}", PAGE_ROWS)
+    view = _view(project, path, offset)
     key = f"silver-editor-{view.version}"
+
+    def opened() -> None:
+        on_open(offset, int(st.session_state[CLICKED]["row"]))
+
     st.data_editor(
         view.frame,
         key=key,
         hide_index=True,
         height=min(40 + ROW_PIXELS * len(view.frame), 600),
         row_height=ROW_PIXELS,
-        disabled=["sentence1", "sentence2", "labeler", "rank", *UNION_RANKS, *DOUBTS],
-        column_order=_order(view.frame),
-        column_config=_columns(project.score_range),
+        disabled=[name for name in view.frame.columns if name not in EDITED],
+        column_order=_order(view.frame, path),
+        column_config=_columns(project.score_range, opened),
         on_change=save_edits,
-        args=(workspace, project.score_range, key),
+        args=(workspace, project.score_range, key, actor),
     )
 
 
-def _view(
-    workspace: Workspace,
-    project: Project,
-    set_id: int,
-    chosen: SilverFilter,
-    sort: str,
-    offset: int,
-) -> View:
+def nothing_passes() -> None:
+    """Say that the filters leave no pair."""
+    st.info("No pair passes these filters. Widen the score range, or clear the filters.")
+
+
+def _view(project: Project, path: Path, offset: int) -> View:
     """The view on the screen, read anew only when another page, filter or order is asked for."""
-    signature = (str(workspace.home), set_id, chosen, sort, offset)
+    signature = (*path.signature, offset)
     view: View | None = st.session_state.get(VIEW)
     if view is None or view.signature != signature:
-        page = silver_pages.silver_page(
-            workspace, set_id, chosen, sort=sort, offset=offset, limit=PAGE_ROWS
-        )
+        page = path.page(offset)
         version = st.session_state.get("silver-version", 0) + 1
         st.session_state["silver-version"] = version
         view = View(signature, _frame(page, project.score_range), _states(page), version)
@@ -133,24 +137,36 @@ def _view(
 
 
 def _frame(page: pd.DataFrame, scale: ScoreRange) -> pd.DataFrame:
+    width = scale.high - scale.low
     frame = page.assign(
+        open=":material/open_in_full:",
         shown=[score_cell(scale.to_raw(score)) for score in page["final_score"]],
         labeler=[round(scale.to_raw(score), 4) for score in page["score"]],
-        rank=page["rank"].astype("Int64"),
-        bm25_rank=page["bm25_rank"].astype("Int64"),
-        semantic_rank=page["semantic_rank"].astype("Int64"),
-        **{name: page[name].astype(float) * (scale.high - scale.low) for name in DOUBTS},
+        student=scale.low + page["student"].astype(float) * width,
+        words=page["words"].astype("Int64"),
+        overlap=page["overlap"].astype(float),
+        **{name: page[name].astype("Int64") for name in ("rank", *UNION_RANKS)},
+        **{name: page[name].astype(float) * width for name in DOUBTS},
     )
-    return frame.set_index("id")[[*ROW_COLUMNS, *UNION_RANKS, *DOUBTS]]
+    shown = [*ROW_COLUMNS, "student", "words", "overlap", "rank", *UNION_RANKS, *DOUBTS]
+    return frame.set_index("id")[shown]
 
 
-def _order(frame: pd.DataFrame) -> list[str]:
-    """The columns on the screen: the doubts and ranks that there are, those by each sampler before the better one."""
-    doubts = [name for name in DOUBTS if frame[name].notna().any()]
+def _order(frame: pd.DataFrame, path: Path) -> list[str]:
+    """The columns on the screen: what is known of the pairs, and what they are filtered or sorted by."""
+    chosen, sorted_by = path.chosen, silver_pages.SORTS[path.sort]
+    shown = [*ROW_COLUMNS]
+    shown += [name for name in ("student", *DOUBTS) if frame[name].notna().any()]
+    if sorted_by == "words" or (chosen.min_words, chosen.max_words) != (None, None):
+        shown.append("words")
+    if sorted_by == "overlap" or (chosen.min_overlap, chosen.max_overlap) != (
+        None,
+        None,
+    ):
+        shown.append("overlap")
     if frame[UNION_RANKS].notna().any(axis=None):
-        return [*ROW_COLUMNS[:-1], *doubts, *UNION_RANKS]
-    ranks = ROW_COLUMNS[-1:] if frame["rank"].notna().any() else []
-    return [*ROW_COLUMNS[:-1], *doubts, *ranks]
+        return [*shown, *UNION_RANKS]
+    return [*shown, "rank"] if frame["rank"].notna().any() else shown
 
 
 def score_cell(raw: float) -> str:
@@ -168,7 +184,7 @@ def _states(page: pd.DataFrame) -> dict[int, tuple[float | None, str]]:
     }
 
 
-def save_edits(workspace: Workspace, scale: ScoreRange, key: str) -> None:
+def save_edits(workspace: Workspace, scale: ScoreRange, key: str, actor: str) -> None:
     """Apply what has changed since the last call; the editor reports all its edits every time."""
     view: View = st.session_state[VIEW]
     try:
@@ -178,14 +194,19 @@ def save_edits(workspace: Workspace, scale: ScoreRange, key: str) -> None:
             changed = {name: value for name, value in cells.items() if known.get(name, "") != value}
             if changed:
                 view.applied[pair_id] = dict(cells)
-                _save_one(workspace, scale, view, pair_id, changed)
+                _save_one(workspace, scale, view, pair_id, changed, actor)
     except WorkbenchError as error:
-        st.session_state[NOTICE] = Refused(str(error))
+        tell(Refused(error))
         reload_view()
 
 
 def _save_one(
-    workspace: Workspace, scale: ScoreRange, view: View, pair_id: int, changed: dict[str, Any]
+    workspace: Workspace,
+    scale: ScoreRange,
+    view: View,
+    pair_id: int,
+    changed: dict[str, Any],
+    actor: str,
 ) -> None:
     decision = decide(changed, *view.state[pair_id], scale)
     reviews.review_silver_pair(
@@ -193,7 +214,7 @@ def _save_one(
         pair_id,
         correction=decision.correction,
         status=decision.status,
-        actor=REVIEWER,
+        actor=actor,
         seen=view.state[pair_id],
     )
     labeler = float(view.frame["labeler"][pair_id])
@@ -201,11 +222,8 @@ def _save_one(
     view.state[pair_id] = (decision.correction, decision.status)
     view.frame.at[pair_id, "shown"] = score_cell(final)
     view.frame.at[pair_id, "status"] = decision.status
-    what = decision.status
-    if decision.correction is not None and decision.status == "corrected":
-        what = f"corrected from {labeler:.2f} to {final:.2f}"
-    start = str(view.frame["sentence1"][pair_id])[:60]
-    st.session_state[NOTICE] = decision.notice or f"Saved: {what} · {start}"
+    start = str(view.frame["sentence1"][pair_id])
+    tell(decision.notice or saved_text(decision, labeler, final, start))
     # The editor goes on showing its own edit; where that is not what was saved, it has to start afresh.
     cells = view.applied[pair_id]
     is_shown = cells.get("shown", score_cell(final)) == score_cell(final)
@@ -218,20 +236,26 @@ def reload_view() -> None:
     st.session_state.pop(VIEW, None)
 
 
-def undo(workspace: Workspace, set_id: int) -> None:
-    """Take back the last decision in this set; for the callback of a button."""
-    try:
-        done = reviews.undo_last_review(workspace, set_id, REVIEWER)
-        st.session_state[NOTICE] = done or "There is nothing to undo in this set."
-    except WorkbenchError as error:
-        st.session_state[NOTICE] = Refused(str(error))
-    reload_view()
+def saved_text(decision: Decision, labeler: float, final: float, sentence: str) -> str:
+    """What was saved, in words. labeler, final: raw scores."""
+    what = decision.status
+    if decision.correction is not None and decision.status == "corrected":
+        what = f"corrected from {labeler:.2f} to {final:.2f}"
+    return f"Saved: {what} · {sentence[:60]}"
 
 
-def _columns(scale: ScoreRange) -> dict[str, Any]:
+def _columns(scale: ScoreRange, opened: Callable[[], None]) -> dict[str, Any]:
     return {
-        "sentence1": st.column_config.TextColumn("Sentence 1", width=260),
-        "sentence2": st.column_config.TextColumn("Sentence 2", width=260),
+        "open": st.column_config.ButtonColumn(
+            "",
+            width=36,
+            type="tertiary",
+            help="Open the pair: models, nearest gold pairs, history.",
+            on_click=opened,
+            key=CLICKED,
+        ),
+        "sentence1": st.column_config.TextColumn("Sentence 1", width=235),
+        "sentence2": st.column_config.TextColumn("Sentence 2", width=235),
         "shown": st.column_config.TextColumn(
             "Score",
             width=75,
@@ -251,15 +275,28 @@ def _columns(scale: ScoreRange) -> dict[str, Any]:
             "Order gap",
             format="%.2f",
             width=75,
-            help="How far apart the scores of (A, B) and (B, A) are: large where the labeler is unsure. Click the "
-            "header to sort the rows of this page; the whole set cannot be sorted by it.",
+            help="How far apart the scores of (A, B) and (B, A) are: large where the labeler is unsure.",
         ),
         "label_spread": st.column_config.NumberColumn(
             "Spread",
             format="%.2f",
             width=75,
-            help="Standard deviation between the scorers whose mean is the label. Click the header to sort the rows "
-            "of this page; the whole set cannot be sorted by it.",
+            help="Standard deviation between the scorers whose mean is the label.",
+        ),
+        "student": st.column_config.NumberColumn(
+            "Student",
+            format="%.2f",
+            width=75,
+            help="What the student says that was asked for its scores.",
+        ),
+        "words": st.column_config.NumberColumn(
+            "Words", format="%d", width=60, help="Words of the longer sentence."
+        ),
+        "overlap": st.column_config.NumberColumn(
+            "Overlap",
+            format="%.2f",
+            width=70,
+            help="Words that both sentences have, as a share of all their words.",
         ),
         "rank": st.column_config.NumberColumn("Rank", format="%d", width=50),
         "bm25_rank": st.column_config.NumberColumn(
@@ -275,19 +312,6 @@ def _columns(scale: ScoreRange) -> dict[str, Any]:
             help="Rank by semantic search; empty where it did not find the pair.",
         ),
     }
-
-
-def notice() -> None:
-    """What the last edit or undo did, or how to begin."""
-    text = st.session_state.get(NOTICE)
-    if isinstance(text, Refused):
-        st.warning(as_text(text), icon=":material/block:")
-    elif text:
-        st.caption(f":material/check: {as_text(text)}")
-    else:
-        st.caption(
-            ":material/edit: Select a score or a status and type. Every edit is saved at once."
-        )
 
 
 def delete_set_button(workspace: Workspace, set_id: int, n_pairs: int) -> None:

@@ -8,17 +8,17 @@ import streamlit as st
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import BiEncoderOptions, Stage, from_json, student_defaults
-from augsbert_core.steps.recipe_checks import StagePlan
+from augsbert_core.steps.recipe_checks import StagePlan, count_gold_rows, count_silver_rows
 from augsbert_core.steps.recipes import PRESETS, apply_preset, stages_of, uses
 from augsbert_core.storage.projects import ProjectCounts
 from augsbert_core.storage.records import Project
 from augsbert_core.storage.runs import list_runs
-from augsbert_core.storage.silver_bins import silver_status_counts
 from augsbert_core.storage.silver_sets import list_silver_sets
 from augsbert_core.ui import stage_editor
 from augsbert_core.ui.advanced_training import advanced_inputs, loss_inputs
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.recipes import base_input, common_inputs, fill, keep
+from augsbert_core.ui.silver_choice import silver_choice_inputs
 from augsbert_core.ui.silver_filters import set_title
 from augsbert_core.ui.training_words import DATA, MIXES
 from augsbert_core.ui.widgets import as_text
@@ -174,7 +174,7 @@ def _data_inputs(bench: Bench, project: Project, *, staged: bool) -> dict[str, A
             if number == GOLD_ONLY
             else f"Gold + {_lower_first(set_title(complete[number]))}"
         ),
-        help="Silver pairs count with their corrections; rejected ones are left out.",
+        help="Silver pairs count with their corrections, and rejected ones are left out, unless you choose otherwise.",
         key=_data_key(bench, project),
     )
     chosen = number or None
@@ -185,7 +185,8 @@ def _data_inputs(bench: Bench, project: Project, *, staged: bool) -> dict[str, A
             f"{waiting} silver set{'' if waiting == 1 else 's'} not shown: labelling is not complete."
         )
     if chosen is None or staged:
-        return {"silver_set_id": chosen}
+        told = silver_choice_inputs(bench, PAGE, project, chosen, may_promote=True)
+        return {"silver_set_id": chosen, **told}
     mix = st.segmented_control(
         "Gold and silver",
         list(MIXES),
@@ -199,19 +200,12 @@ def _data_inputs(bench: Bench, project: Project, *, staged: bool) -> dict[str, A
         "silver_set_id": chosen,
         "use_gold": mix != "silver-only",
         "mixing": "silver-first" if mix == "silver-first" else "shuffled",
+        **silver_choice_inputs(bench, PAGE, project, chosen, may_promote=mix != "silver-only"),
     }
 
 
 def _lower_first(text: str) -> str:
     return text[:1].lower() + text[1:]
-
-
-def count_training_silver(bench: Bench, set_id: int | None) -> int:
-    """How many silver pairs a student would learn from: all of the set but the rejected ones."""
-    if set_id is None:
-        return 0
-    counts = silver_status_counts(bench.workspace, set_id)
-    return sum(counts.values()) - counts["rejected"]
 
 
 def twin_input(bench: Bench, project: Project, twin: BiEncoderOptions) -> bool:
@@ -239,14 +233,18 @@ def can_have_twin(options: BiEncoderOptions, counts: ProjectCounts) -> bool:
 
 
 def show_plan(
+    bench: Bench,
+    project: Project,
     counts: ProjectCounts,
-    n_silver: int,
     planned: Sequence[StagePlan],
     options: BiEncoderOptions,
 ) -> None:
     """What will be trained on, and for how long."""
-    n_gold = min(counts.train, options.gold_limit or counts.train) if uses(options, "gold") else 0
-    n_silver = n_silver if uses(options, "silver") else 0
+    n_gold = n_silver = 0
+    if uses(options, "gold"):
+        n_gold = count_gold_rows(bench.workspace, project, options, counts.train)
+    if uses(options, "silver"):
+        n_silver = count_silver_rows(bench.workspace, options)
     others = sum(stage.n_rows for stage in planned if stage.data in ("nli", "triplets"))
     parts = [f"{n_silver:,} silver"] if n_silver else []
     parts += [f"{others:,} NLI or triplet rows"] if others else []

@@ -22,6 +22,7 @@ READING_WIDTH = 820
 PAGES = {
     "start": ("Start", ":material/home:"),
     "gold": ("Gold", ":material/verified:"),
+    "annotate": ("Annotate", ":material/edit_note:"),
     "cross_encoder": ("Cross-encoder", ":material/compare_arrows:"),
     "sample": ("Sample", ":material/casino:"),
     "silver": ("Silver", ":material/auto_awesome:"),

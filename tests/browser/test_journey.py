@@ -117,13 +117,16 @@ def correct_first_pair(page: Page) -> None:
     settle(page)
     box = table.bounding_box()
     assert box is not None
-    # Columns stretch with the table: by keyboard from the first cell to the score, wherever it lies.
+    # Columns stretch with the table: by keyboard from the first sentence to the score, wherever it lies. The column
+    # before it opens a pair.
     headings = table.locator("[role=columnheader]")
     expect(headings.filter(has_text="Score")).to_have_count(1, timeout=MINUTE)
-    steps = headings.all_text_contents().index("Score")
+    steps = headings.all_text_contents().index("Score") - 1
     editor = page.locator("#portal textarea, #portal input").first
     for _ in range(6):
-        page.mouse.click(box["x"] + 30, box["y"] + 35 + 17)
+        page.mouse.click(box["x"] + 100, box["y"] + 35 + 17)
+        # Keys that come before the table has the focus are lost.
+        page.wait_for_timeout(500)
         for _ in range(steps):
             page.keyboard.press("ArrowRight")
         page.keyboard.press("Enter")

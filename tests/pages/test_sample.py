@@ -3,17 +3,24 @@
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from augsbert_core import bundle
-from augsbert_core.options import GateOptions, LabelOptions, PreviewOptions
+from augsbert_core.options import GateOptions, ImportOptions, LabelOptions, PreviewOptions
 from augsbert_core.sampling import STRATEGY_NAMES
-from augsbert_core.storage import gold
-from augsbert_core.storage.candidates import list_candidate_sets, shared_candidates
+from augsbert_core.steps.import_data import import_file
+from augsbert_core.storage import gold, runs
+from augsbert_core.storage.candidates import (
+    add_candidate_set,
+    list_candidate_sets,
+    shared_candidates,
+)
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.projects import create_project
 from augsbert_core.storage.records import Project
+from augsbert_core.storage.sentences import sampling_corpus
 from augsbert_core.ui.labelling_form import check_options
 from tests.pages.seeding import (
     bm25_set,
@@ -296,3 +303,37 @@ def test_a_labeler_from_elsewhere_can_be_checked_and_its_facts_are_shown(
     text = text.replace("\\", "").replace("\u2060", "")
     assert "1 output, saved with Identity" in text
     assert "raw scores -3.00 to 4.00" in text
+
+
+def test_a_project_of_unlabelled_sentences_alone_samples_them_for_people(
+    workspace: Workspace,
+) -> None:
+    bare = create_project(workspace, "Bare")
+    data = b"sentence\nA plane lands.\nA dog runs.\nIt rains.\nA man cooks.\n"
+    import_file(workspace, bare.id, data, "s.csv", ImportOptions(kind="sentences"))
+    page = open_page("sample", bare)
+    assert page.button_group(key=f"sample-{bare.id}-strategy").value == "cosine-strata"
+    assert metric(page, "Sentences to pair") == "4"
+    assert "made of the 4 unlabelled sentences" in shown_text(page)
+    assert not page.toggle
+    page.number_input(key=f"sample-{bare.id}-cosine-strata-n_pairs").set_value(3)
+    button(page, "Sample pairs").click().run()
+    assert not page.exception
+    [(step, told)] = queued(workspace, bare)
+    options = json.loads(told)
+    assert (step, options["strategy"], options["n_pairs"]) == ("sample", "cosine-strata", 3)
+    assert options["use_unlabelled"]
+
+
+def test_without_gold_the_next_step_is_to_annotate(workspace: Workspace) -> None:
+    bare = create_project(workspace, "Bare")
+    data = b"sentence\nA plane lands.\nA dog runs.\nIt rains.\nA man cooks.\n"
+    import_file(workspace, bare.id, data, "s.csv", ImportOptions(kind="sentences"))
+    ids, _ = sampling_corpus(workspace, bare.id, use_unlabelled=True)
+    run_id = runs.add_run(workspace, bare.id, "sample", "s", "{}", 1)
+    add_candidate_set(
+        workspace, bare.id, run_id, strategy="cosine-strata", corpus_size=4,
+        first=ids[:2], second=ids[2:], sampler_score=np.array([0.2, 0.7]),
+    )  # fmt: skip
+    page = open_page("sample", bare)
+    assert "Score some of these pairs by hand" in shown_text(page)

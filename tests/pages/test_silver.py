@@ -1,18 +1,19 @@
 """The Silver page: the spread of the scores, and corrections that last."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.pairs import ScoreRange
-from augsbert_core.storage import reviews, silver_pages, silver_sets
+from augsbert_core.storage import edits, reviews, silver_pages, silver_sets
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.projects import create_project
 from augsbert_core.storage.records import Project
 from augsbert_core.storage.silver_pages import SilverFilter
-from augsbert_core.ui import silver_filters, silver_table
+from augsbert_core.ui import edit_panel, notices, silver_detail, silver_filters, silver_table
 from tests.pages.seeding import button, metric, open_page, shown_text, silver_set
 
 STS = ScoreRange(0.0, 5.0)
@@ -116,7 +117,11 @@ class Editor:
 
     def edit(self, row: int, **cells: Any) -> None:
         self.state["editor"]["edited_rows"].setdefault(row, {}).update(cells)
-        silver_table.save_edits(self.workspace, STS, "editor")
+        silver_table.save_edits(self.workspace, STS, "editor", "ada")
+
+    def undo(self, set_id: int) -> None:
+        scope = edits.Scope.silver(set_id)
+        edit_panel.take_back(self.workspace, scope, "ada", "undo", silver_detail.drawn_anew)
 
     @property
     def starts_afresh(self) -> bool:
@@ -163,7 +168,7 @@ def test_an_undone_edit_does_not_come_back_with_the_next_one(
     table, set_id = editor
     table.edit(0, shown="1.00")
     view = table.state[silver_table.VIEW]
-    silver_table.undo(workspace, set_id)
+    table.undo(set_id)
     assert table.starts_afresh
     table.state[silver_table.VIEW] = view  # the browser may still send the old edits once
     table.edit(1, shown="2.00")
@@ -188,29 +193,43 @@ def test_a_pair_changed_in_another_window_is_not_overwritten(
     reviews.review_silver_pair(workspace, pair, correction=0.9, status="corrected", actor="ben")
     table.edit(0, status="flagged")
     assert stored(workspace, set_id)[0] == (0.9, "corrected")
-    assert "another window" in table.state[silver_table.NOTICE]
-    assert isinstance(table.state[silver_table.NOTICE], silver_table.Refused)
+    assert "another window" in table.state[notices.NOTICE]
+    assert isinstance(table.state[notices.NOTICE], notices.Refused)
     assert table.starts_afresh
 
 
-def test_a_correction_survives_a_restart_and_can_be_undone(
-    workspace: Workspace, project: Project
+def test_a_correction_survives_a_restart_and_is_undone_and_redone(
+    workspace: Workspace, project: Project, open_page: Callable[..., Any]
 ) -> None:
     set_id = silver_set(workspace, project)
     pair = int(silver_pages.silver_page(workspace, set_id, SilverFilter())["id"][0])
     reviews.review_silver_pair(
-        workspace, pair, correction=0.2, status="corrected", actor=silver_table.REVIEWER
+        workspace, pair, correction=0.2, status="corrected", actor="ada lovelace"
     )
-    page = open_page("silver", project)
+    page = open_page("silver", project=project.id, annotator="ada lovelace")
     corrected = next(row for row in shown_rows(page) if row["status"] == "corrected")
     assert (corrected["shown"], corrected["labeler"]) == ("1.00", 4.25)
 
     button(page, "Undo").click().run()
     assert "Back to unreviewed" in shown_text(page)
     assert shown_rows(page)[0]["shown"] == "4.25"
+    assert button(page, "Undo").disabled, "nothing of hers is left"
 
-    button(page, "Undo").click().run()
-    assert "nothing to undo" in shown_text(page)
+    button(page, "Redo").click().run()
+    assert "Again corrected" in shown_text(page)
+    assert button(page, "Redo").disabled
+
+
+def test_nobody_undoes_what_somebody_else_decided(
+    workspace: Workspace, project: Project, open_page: Callable[..., Any]
+) -> None:
+    set_id = silver_set(workspace, project)
+    pair = int(silver_pages.silver_page(workspace, set_id, SilverFilter())["id"][0])
+    reviews.review_silver_pair(workspace, pair, status="rejected", actor="ada")
+    page = open_page("silver", project=project.id, annotator="ben")
+    assert button(page, "Undo").disabled
+    page = open_page("silver", project=project.id, annotator="ada")
+    assert not button(page, "Undo").disabled
 
 
 def test_a_set_is_deleted_after_asking(workspace: Workspace, project: Project) -> None:

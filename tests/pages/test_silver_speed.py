@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from augsbert_core.storage import silver_columns
 from augsbert_core.storage.database import Workspace, reading
 from augsbert_core.storage.records import Project
 from augsbert_core.storage.silver_bins import STATUSES
@@ -23,8 +24,10 @@ REPEATS = 3
 
 @pytest.fixture
 def reviewed_set(workspace: Workspace, project: Project) -> int:
-    """A million silver pairs of a hundred thousand sentences."""
-    return big_silver_set(workspace, project)
+    """A million silver pairs of a hundred thousand sentences, made ready as a labelling does it."""
+    set_id = big_silver_set(workspace, project)
+    silver_columns.prepare(workspace, set_id)
+    return set_id
 
 
 def rerun_seconds(page: AppTest, change: Callable[[AppTest, int], Any]) -> float:
@@ -67,6 +70,15 @@ def test_every_filter_and_slider_answers_within_a_second(
         "order": lambda page, at: page.selectbox(key=f"silver-sort-{number}").set_value(
             list(ORDERS)[at]
         ),
+        "order by words": lambda page, at: page.selectbox(key=f"silver-sort-{number}").set_value(
+            list(MORE_ORDERS)[at]
+        ),
+        "words": lambda page, at: page.number_input(key=f"silver-max_words-{number}").set_value(
+            12 - at
+        ),
+        "overlap": lambda page, at: page.slider(key=f"silver-overlap-{number}").set_range(
+            0.0, 0.5 - at / 20
+        ),
         "text, rare": lambda page, at: page.text_input(key=f"silver-text-{number}").set_value(
             f"number 4{at}7"
         ),
@@ -91,3 +103,4 @@ def test_every_filter_and_slider_answers_within_a_second(
 
 
 ORDERS = ("Sampler rank", "Order of sampling", "Score, low to high")
+MORE_ORDERS = ("Longest first", "Least word overlap", "Shortest first")

@@ -35,6 +35,9 @@ WORDS = {
     "gold_repeats": "gold repeats",
     "warm_start": "warm start",
     "seeds": "seeds tried",
+    "silver_scores": "silver scores",
+    "keep_rejected": "rejected pairs kept",
+    "promote": "corrections as gold",
 }
 
 SAMPLING_SEED = re.compile(r", seed \d+")
@@ -127,6 +130,8 @@ def _fact(name: str, value: Any) -> str:
         return f"lr {value:.0e}".replace("e-0", "e-")
     if name == "stages":
         return " then ".join(str(stage["data"]) for stage in value) if value else "one stage"
+    if name == "corrections_of":
+        return "with corrections" if value else ""
     if isinstance(value, bool):
         return word if value else f"not {word}"
     return f"{word} {value}"

@@ -36,6 +36,9 @@ OPTIONS: dict[str, type] = {
 }
 """Steps whose options are read with their defaults, so that runs of older versions have full recipes too."""
 
+SILVER_SETS = ("silver_set_id", "exclude_silver_sets", "corrections_of", "decisions_from")
+"""Options that name silver sets."""
+
 RUN = re.compile(r"run:(\d+)")
 
 
@@ -91,7 +94,7 @@ class RecipeKeys:
             }
         if isinstance(value, list):
             return [self._told(item, name) for item in value]
-        if isinstance(value, int) and name in ("silver_set_id", "exclude_silver_sets"):
+        if isinstance(value, int) and name in SILVER_SETS:
             return self.of_silver_set(value)
         if isinstance(value, int) and name == "candidate_set_id":
             return self._once("candidate set", value, self._candidate_set)

@@ -149,6 +149,8 @@ def run_key(model: Model, recipes: RecipeKeys) -> str:
         recipe["n_steps"] = facts.get("n_steps")
     if recipe.get("gold_limit") is None:
         recipe["gold_hash"] = facts.get("gold_hash")
+    if facts.get("n_corrections"):
+        recipe["n_corrections"] = facts["n_corrections"]  # people may have decided on more since
     return as_key(recipe)
 
 

@@ -3,6 +3,7 @@
 from augsbert_core.steps.names import BATCH_NAMES
 from augsbert_core.steps.plans.adaptation import domain_adaptation
 from augsbert_core.steps.plans.curve import learning_curve
+from augsbert_core.steps.plans.retrain import retrain
 from augsbert_core.steps.plans.seeds import multi_run
 from augsbert_core.steps.plans.silver_help import will_silver_help
 from augsbert_core.steps.plans.sweep import GRIDS, sweep
@@ -13,6 +14,7 @@ __all__ = [
     "domain_adaptation",
     "learning_curve",
     "multi_run",
+    "retrain",
     "sweep",
     "will_silver_help",
 ]

@@ -12,6 +12,7 @@ from augsbert_core.storage import runs
 from augsbert_core.storage.candidates import get_candidate_set
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.projects import count_project
+from augsbert_core.storage.promotions import vouched_pairs
 from augsbert_core.storage.records import Project, Run
 from augsbert_core.storage.sentences import corpus_size
 from augsbert_core.storage.silver_sets import get_silver_set
@@ -35,6 +36,8 @@ def estimated_seconds(workspace: Workspace, project: Project, plan: BatchOptions
         told = json.loads(planned.options)
         if planned.step in ("sample", "draw"):
             pairs[planned.key] = _n_candidates(workspace, project, told, pairs)
+        elif planned.step == "keep":
+            pairs[planned.key] = _size(told["silver_set_id"], pairs, lambda number: number)
         elif planned.step == "label":
             pairs[planned.key] = _size(
                 told["candidate_set_id"],
@@ -101,6 +104,8 @@ def _n_steps(
         rows += _size(
             told["silver_set_id"], pairs, lambda number: get_silver_set(workspace, number).n_pairs
         )
+    if isinstance(decided := told.get("corrections_of"), int):
+        rows += len(vouched_pairs(workspace, decided).pairs)
     return math.ceil(rows / told["batch_size"]) * told["epochs"]
 
 

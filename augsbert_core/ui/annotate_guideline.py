@@ -1,0 +1,81 @@
+"""The project's own guideline: shown beside each pair, written in Markdown, saved at once."""
+
+import streamlit as st
+
+from augsbert_core.storage.projects import LONGEST_GUIDELINE, get_project, set_guideline
+from augsbert_core.storage.records import Project
+from augsbert_core.ui.bench import Bench
+from augsbert_core.ui.widgets import user_errors
+
+EXAMPLE = """How close in meaning are the two sentences?
+
+- **5** the same meaning, in other words
+- **4** the same but for a detail that does not matter
+- **3** roughly the same, but something important differs
+- **2** not the same, but they share some details
+- **1** not the same, only the topic is shared
+- **0** nothing in common
+
+Take a half step when you waver between two."""
+"""The scale of the STS shared tasks (Agirre et al. 2012), as a start."""
+
+ASIDE_PIXELS = 330
+
+
+def guideline_aside(bench: Bench, project: Project) -> None:
+    """The guideline beside a pair, with a way to change it in place."""
+    text = _read(bench, project)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("**Guideline**", width="stretch")
+        with st.popover("Edit", icon=":material/edit:", type="tertiary", width="content"):
+            _editor(bench, project, "aside", text)
+    if not text:
+        st.caption("None yet. Say what each score means, so that all annotators mean the same.")
+        return
+    with st.container(height=ASIDE_PIXELS if len(text) > 500 else "content", border=False):
+        st.markdown(text)
+
+
+@st.fragment
+def guideline_panel(bench: Bench, project: Project) -> None:
+    """Write the guideline with a preview beside it."""
+    text = _read(bench, project)
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _editor(bench, project, "panel", text)
+        if not text:
+            st.button(
+                "Begin with the scale of the STS tasks",
+                icon=":material/content_paste:",
+                on_click=_save,
+                args=(bench, project, EXAMPLE),
+            )
+    with right:
+        st.caption("As annotators see it")
+        with st.container(border=True, height=300):
+            st.markdown(text or "*Nothing yet.*")
+
+
+def _read(bench: Bench, project: Project) -> str:
+    """As it is now: another window may have changed it."""
+    return get_project(bench.workspace, project.id).guideline
+
+
+def _editor(bench: Bench, project: Project, place: str, text: str) -> None:
+    # With every text that is saved, here or elsewhere, it is a new field that begins with that text.
+    key = f"guideline-{place}-{project.id}-{hash(text)}"
+    st.session_state.setdefault(key, text)
+    st.text_area(
+        "Guideline (Markdown)",
+        key=key,
+        height=300,
+        max_chars=LONGEST_GUIDELINE,
+        on_change=lambda: _save(bench, project, st.session_state[key]),
+        help="Saved as soon as you leave the field. Markdown is obeyed, HTML is shown as text.",
+    )
+
+
+def _save(bench: Bench, project: Project, text: str) -> None:
+    with user_errors():
+        set_guideline(bench.workspace, project.id, text)
+        st.toast("Guideline saved", icon=":material/check_circle:")

@@ -1,0 +1,329 @@
+"""One silver pair with all that is known of it, and decisions by keyboard: the review of pairs one by one."""
+
+import html
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from augsbert_core.errors import WorkbenchError
+from augsbert_core.pairs import ScoreRange
+from augsbert_core.scales import SCALES, Level
+from augsbert_core.steps.nearest_gold import NearGold, nearest_gold
+from augsbert_core.storage import edits, reviews, silver_pages
+from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.records import Project
+from augsbert_core.storage.silver_pages import SilverDetail
+from augsbert_core.ui import silver_walk
+from augsbert_core.ui.edit_panel import edit_buttons, overwritten_notice
+from augsbert_core.ui.notices import Refused, show_notice, tell
+from augsbert_core.ui.pair_view import show_pair
+from augsbert_core.ui.score_strip import ROLES, Mark, strip_html
+from augsbert_core.ui.silver_filters import STATUS_ICONS
+from augsbert_core.ui.silver_table import Decision, nothing_passes, reload_view, saved_text
+from augsbert_core.ui.silver_walk import Path, Walk
+from augsbert_core.ui.widgets import as_text, time_text
+
+HOW_TO = "A accepts, X rejects, F flags, B puts back, arrows move. Every decision is saved at once."
+DECISIONS = {
+    "accepted": ("Accept", "a", "The labeler's score stands."),
+    "rejected": ("Reject", "x", "The pair is left out of training."),
+    "flagged": ("Flag", "f", "To be looked at again."),
+    "unreviewed": ("Put back", "b", "Back to unreviewed, with the labeler's score."),
+}
+"""Status → word on its button, key, what it means."""
+
+COLORS: dict[str, Any] = {
+    "unreviewed": "gray",
+    "corrected": "blue",
+    "accepted": "green",
+    "rejected": "red",
+    "flagged": "orange",
+}
+"""Status → the colour of its badge."""
+
+NEAR = 5
+LIST_PIXELS = 560
+
+
+@st.fragment
+def review_one_by_one(workspace: Workspace, project: Project, path: Path, actor: str) -> None:
+    """The list of the filtered pairs beside the one that is open; only this part is drawn anew at a key."""
+    walk = silver_walk.present_walk(path)
+    if walk is None:
+        nothing_passes()
+        return
+    try:
+        detail = silver_pages.silver_detail(workspace, walk.pair_id)
+    except WorkbenchError as error:
+        st.warning(as_text(str(error)), icon=":material/block:")
+        return
+    near = nearest_gold(workspace, project, detail.sentence1, detail.sentence2, top=NEAR)
+    _moves(workspace, path, walk, actor)
+    show_notice(HOW_TO)
+    overwritten_notice(workspace, edits.Scope.silver(path.set_id), actor, drawn_anew)
+    left, right = st.columns([1, 2.5], gap="small")
+    with left:
+        _list(walk, project.score_range)
+    with right, st.container(border=True):
+        st.badge(detail.status, icon=STATUS_ICONS[detail.status], color=COLORS[detail.status])
+        show_pair(detail.sentence1, detail.sentence2)
+        st.html(strip_html(project.score_range, marks(detail, near, project.score_range)))
+        decide = partial(decide_on, project.score_range, path, actor, detail)
+        _decisions(detail, decide)
+        _levels(project.score_range, detail, decide)
+        st.caption(as_text(facts(detail, project.score_range)))
+    below, beside = st.columns([2.5, 1], gap="medium")
+    with below:
+        _near(near)
+    with beside:
+        _history(workspace, project.score_range, detail.id)
+
+
+# The list
+
+
+def _list(walk: Walk, scale: ScoreRange) -> None:
+    """The pairs around the open one; a click opens another."""
+    frame = pd.DataFrame(
+        {
+            "score": [
+                f"{scale.to_raw(score):.2f} {STATUS_MARKS[status]}"
+                for score, status in zip(walk.page["final_score"], walk.page["status"], strict=True)
+            ],
+            "pair": walk.page["sentence1"].str.cat(walk.page["sentence2"], sep=" ⟷ "),
+        }
+    )
+    key = f"silver-walk-{walk.version}"
+    # Streamlit keeps what was clicked; keys move the mark too.
+    st.session_state[key] = {"selection": {"rows": [walk.at], "columns": [], "cells": []}}
+
+    def clicked() -> None:
+        rows = st.session_state[key]["selection"]["rows"]
+        if rows:
+            walk.at = int(rows[0])
+
+    st.dataframe(
+        frame,
+        key=key,
+        hide_index=True,
+        height=LIST_PIXELS,
+        on_select=clicked,
+        selection_mode="single-row-required",
+        column_config={
+            "score": st.column_config.TextColumn("Score", width=64),
+            "pair": st.column_config.TextColumn("Pair", width=300),
+        },
+    )
+
+
+STATUS_MARKS = {
+    "unreviewed": "",
+    "corrected": "✎",
+    "accepted": "✓",
+    "rejected": "✕",
+    "flagged": "⚑",
+}
+
+
+def _moves(workspace: Workspace, path: Path, walk: Walk, actor: str) -> None:
+    """Where one is, and the buttons that move and take back."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(f"**Pair {walk.place:,}** of {walk.total:,}", width="stretch")
+        for label, key, by in (("Previous", "left", -1), ("Next", "right", 1)):
+            st.button(
+                label,
+                key=f"silver-walk-{key}",
+                shortcut=key,
+                on_click=_move,
+                args=(path, by),
+            )
+        scope = edits.Scope.silver(path.set_id)
+        edit_buttons(workspace, scope, actor, drawn_anew, keys=True)
+
+
+def _move(path: Path, by: int) -> None:
+    if not silver_walk.step(path, by):
+        tell("That was the last pair of this filter." if by > 0 else "This is the first pair.")
+
+
+def drawn_anew(text: str) -> None:
+    """Tell what was done and read the pairs anew: for undo, redo and decisions on many pairs."""
+    tell(text)
+    reload_view()
+    silver_walk.reload_walk()
+
+
+# Decisions
+
+
+def _decisions(detail: SilverDetail, decide: Any) -> None:
+    with st.container(horizontal=True, gap="small"):
+        for status, (label, key, help_text) in DECISIONS.items():
+            st.button(
+                label,
+                icon=STATUS_ICONS[status],
+                key=f"silver-walk-{status}",
+                shortcut=key,
+                type="primary" if status == detail.status != "unreviewed" else "secondary",
+                on_click=decide,
+                args=(status, None),
+                help=help_text,
+            )
+
+
+def _levels(scale: ScoreRange, detail: SilverDetail, decide: Any) -> None:
+    """A button per level of the project's scale: the pair gets this score."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.markdown("Correct to", width="content")
+        for level in levels_of(scale):
+            chosen = detail.correction is not None and abs(detail.correction - level.score) < 1e-9
+            st.button(
+                level.label,
+                key=f"silver-walk-level-{level.label}",
+                shortcut=level.key,
+                type="primary" if chosen else "secondary",
+                on_click=decide,
+                args=("corrected", level.score),
+            )
+
+
+def levels_of(scale: ScoreRange) -> tuple[Level, ...]:
+    """What a pair can be corrected to by a key: half steps from 0 to 5, on other scales eleven even steps."""
+    if scale == SCALES["0-5"][0]:
+        return SCALES["0-5"][1]
+    taken = {key for _, key, _ in DECISIONS.values()}
+    return tuple(
+        Level(
+            f"{scale.to_raw(level.score):g}", level.score, TEN if level.key in taken else level.key
+        )
+        for level in SCALES["0-1"][1]
+    )
+
+
+TEN = "t"
+"""The key of the highest of eleven levels, where X is taken: it rejects."""
+
+
+def decide_on(
+    scale: ScoreRange,
+    path: Path,
+    actor: str,
+    detail: SilverDetail,
+    status: str,
+    correction: float | None,
+) -> None:
+    """Save a decision on the pair that was on the screen, and go on to the next one."""
+    walk = silver_walk.present_walk(path)
+    if walk is None or walk.pair_id != detail.id:
+        # A second key, pressed before the next pair was shown: it was not meant for that one.
+        return
+    if status in ("rejected", "flagged"):
+        correction = detail.correction
+    try:
+        reviews.review_silver_pair(
+            path.workspace,
+            detail.id,
+            correction=correction,
+            status=status,
+            actor=actor,
+            seen=(detail.correction, detail.status),
+        )
+    except WorkbenchError as error:
+        drawn_anew(Refused(error))
+        return
+    walk.note(detail.id, correction, status)
+    final = detail.score if correction is None else correction
+    decision = Decision(correction, status)
+    saved = saved_text(decision, scale.to_raw(detail.score), scale.to_raw(final), detail.sentence1)
+    tell(saved if silver_walk.step(path, 1) else f"{saved} · that was the last pair of this filter")
+    reload_view()
+
+
+# What is known
+
+
+def marks(detail: SilverDetail, near: Sequence[NearGold], scale: ScoreRange) -> list[Mark]:
+    """The scores of a pair and of its nearest gold pairs, as the strip shows them."""
+    shown = [Mark("Labeler", detail.score, "labeler")]
+    if detail.student is not None:
+        shown.append(Mark("Student", detail.student, "student"))
+    if detail.correction is not None:
+        shown.append(Mark("Corrected", detail.correction, "correction"))
+    labels = ["Nearest gold pairs", *[""] * len(near)]
+    return shown + [
+        Mark(label, scale.to_unit(one.raw_score), "gold", is_tick=True)
+        for label, one in zip(labels, near, strict=False)
+    ]
+
+
+def facts(detail: SilverDetail, scale: ScoreRange) -> str:
+    """What else is known of a pair, in one line."""
+    width = scale.high - scale.low
+    parts = []
+    if detail.order_gap is not None:
+        parts.append(f"the two orders differ by {width * detail.order_gap:.2f}")
+    if detail.label_spread is not None:
+        parts.append(f"spread {width * detail.label_spread:.2f}")
+    if detail.student is not None:
+        apart = width * abs(detail.student - detail.score)
+        parts.append(f"labeler and student are {apart:.2f} apart")
+    if detail.rank is not None:
+        parts.append(f"sampler rank {detail.rank:,}")
+    if detail.bm25_rank is not None:
+        parts.append(f"BM25 rank {detail.bm25_rank:,}")
+    if detail.semantic_rank is not None:
+        parts.append(f"semantic rank {detail.semantic_rank:,}")
+    if detail.sampler_score is not None:
+        parts.append(f"sampler score {detail.sampler_score:.3g}")
+    parts += [f"{detail.words:,} words", f"word overlap {detail.overlap:.2f}"]
+    line = " · ".join(parts)
+    return line[:1].upper() + line[1:]
+
+
+def _near(near: Sequence[NearGold]) -> None:
+    st.markdown("**Nearest gold pairs**")
+    if not near:
+        st.caption("No gold pair has a word in common with this one.")
+        return
+    st.html(near_html(near))
+
+
+def near_html(near: Sequence[NearGold]) -> str:
+    """Gold pairs with their scores as a table; texts are escaped."""
+    line = "border-top:1px solid color-mix(in srgb, currentColor 14%, transparent)"
+    rows = "".join(
+        f'<tr><td style="{line};padding:0.35rem 0.8rem 0.35rem 0;vertical-align:top;font-weight:600;'
+        f'color:{ROLES["gold"]}">{one.raw_score:.2f}</td>'
+        f'<td dir="auto" style="{line};padding:0.35rem 1rem 0.35rem 0;width:50%;vertical-align:top">'
+        f"{html.escape(one.sentence1)}</td>"
+        f'<td dir="auto" style="{line};padding:0.35rem 0;width:50%;vertical-align:top">'
+        f"{html.escape(one.sentence2)}</td>"
+        f'<td style="{line};padding:0.35rem 0 0.35rem 0.8rem;vertical-align:top;opacity:0.65">'
+        f"{html.escape(one.split)}</td></tr>"
+        for one in near
+    )
+    return f'<table style="width:100%;border-collapse:collapse;font-size:0.9rem">{rows}</table>'
+
+
+def _history(workspace: Workspace, scale: ScoreRange, pair_id: int) -> None:
+    st.markdown("**History**")
+    rows = edits.pair_history(workspace, "silver_pair", pair_id)
+    if not rows:
+        st.caption("Nobody has decided on this pair yet.")
+    for row in reversed(rows):
+        st.caption(as_text(history_text(row, scale)))
+
+
+def history_text(row: edits.HistoryRow, scale: ScoreRange) -> str:
+    """One change of a pair in words."""
+    taken_back = ", undone since" if row.state in ("undone", "dropped") else ""
+    what = _value(row.after_score, row.after_status, scale)
+    how = f"{row.kind}: " if row.kind in ("undo", "redo") else ""
+    return f"{time_text(row.at)} · {row.actor} · {how}{what}{taken_back}"
+
+
+def _value(score: float | None, status: str, scale: ScoreRange) -> str:
+    return status if score is None else f"{status} {scale.to_raw(score):.2f}"

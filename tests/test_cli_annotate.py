@@ -1,0 +1,162 @@
+"""Annotation tasks on the command line: made, scored from a file, measured, merged to gold."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import GOLD_CSV
+from tests.test_cli import Terminal
+
+
+@pytest.fixture
+def augsbert(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Terminal:
+    terminal = Terminal(tmp_path / "home", capsys)
+    path = tmp_path / "gold.csv"
+    path.write_text(GOLD_CSV, encoding="utf-8")
+    terminal.json("import", path, "--project", "P", "--score-range", "0:5")
+    return terminal
+
+
+def new_task(augsbert: Terminal, *more: object) -> int:
+    told = augsbert.json("annotate", "new", "-p", "P", "--gold", "--split", "train", *more)
+    return int(told["task_id"])
+
+
+def filled_sheet(augsbert: Terminal, task: int, path: Path, annotator: str, score: str) -> Path:
+    """A sheet in which someone has given every pair the same score."""
+    augsbert.json("annotate", "sheet", task, "--output", path, "--annotator", annotator)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(row | {"score": score} for row in rows)
+    return path
+
+
+def test_a_task_goes_out_as_a_sheet_and_comes_back_with_scores(
+    augsbert: Terminal, tmp_path: Path
+) -> None:
+    task = new_task(augsbert, "--name", "Again", "--people", 2)
+    for name, score in (("ann", "4"), ("bob", "4.5")):
+        sheet = filled_sheet(augsbert, task, tmp_path / f"{name}.csv", name, score)
+        saved = augsbert.json("annotate", "score", task, sheet)["saved"]
+        assert saved == {name: 5}
+    (listed,) = augsbert.json("annotate", "tasks", "-p", "P")["tasks"]
+    assert (listed["name"], listed["n_items"], listed["n_answers"]) == ("Again", 5, 10)
+    # Whoever has scored everything gets an empty sheet.
+    told = augsbert.json(
+        "annotate", "sheet", task, "--output", tmp_path / "a.csv", "--annotator", "ann"
+    )
+    assert told["n_rows"] == 0
+
+    agreed = augsbert.json("annotate", "agreement", task)
+    assert [one["name"] for one in agreed["annotators"]] == ["ann", "bob"]
+    assert augsbert("annotate", "agreement", task)[0] == 0
+
+    merged = augsbert.json("annotate", "merge", task)
+    assert merged["n_added"] == 0
+    assert merged["n_changed"] == 5  # all were something else than 4.25 before
+    out = tmp_path / "raw.csv"
+    assert augsbert.json("export", "annotations", task, "--output", out)["n_rows"] == 10
+    with out.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {(row["annotator"], row["label"], float(row["score"])) for row in rows} == {
+        ("ann", "4", 0.8),
+        ("bob", "4.5", 0.9),
+    }
+    assert {row["order"] for row in rows} <= {"1-2", "2-1"}
+
+
+def test_sentences_in_any_order_name_a_pair(augsbert: Terminal, tmp_path: Path) -> None:
+    task = new_task(augsbert)
+    path = tmp_path / "scores.csv"
+    path.write_text(
+        "sentence2,sentence1,score,seconds\n"
+        "A cat sleeps on the sofa.,A cat is asleep on the couch.,2.5,7\n"
+        "A boy plays the guitar.,A girl plays the piano.,,\n",
+        encoding="utf-8",
+    )
+    assert augsbert.json("annotate", "score", task, path, "--annotator", "ann")["saved"] == {
+        "ann": 1
+    }
+    code, _, said = augsbert("annotate", "score", task, path)
+    assert (code, "line 2: no annotator" in said) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("item,score\n99999,3\n", "line 2: item 99999 is not in this task"),
+        ("item,score\n{item},7\n", "line 2: '7' is no score of this task"),
+        ("item,score\n{item},good\n", "Give a number on 0:5, or one of 0, 0.5"),
+        ("item,mark\n{item},3\n", "a header with score"),
+    ],
+)
+def test_a_row_that_says_nothing_known_is_named(
+    augsbert: Terminal, tmp_path: Path, text: str, said: str
+) -> None:
+    task = new_task(augsbert)
+    sheet = tmp_path / "sheet.jsonl"
+    augsbert.json("annotate", "sheet", task, "--output", sheet, "--annotator", "ann")
+    item = sheet.read_text(encoding="utf-8").split('"item": ')[1].split(",")[0]
+    path = tmp_path / "scores.csv"
+    path.write_text(text.format(item=item), encoding="utf-8")
+    code, _, error = augsbert("annotate", "score", task, path, "--annotator", "ann")
+    assert code == 1
+    assert said in error
+    assert augsbert.json("annotate", "tasks", "-p", "P")["tasks"][0]["n_answers"] == 0
+
+
+def test_words_are_scores(augsbert: Terminal, tmp_path: Path) -> None:
+    levels = ("--level", "no=0", "--level", "partly=0.5", "--level", "same=1")
+    task = new_task(augsbert, "--scale", "custom", *levels)
+    sheet = filled_sheet(augsbert, task, tmp_path / "a.csv", "ann", "Partly")
+    assert augsbert.json("annotate", "score", task, sheet)["saved"] == {"ann": 5}
+    code, _, said = augsbert(
+        "annotate", "new", "-p", "P", "--gold", "--scale", "custom", "--level", "no"
+    )
+    assert (code, "Write it as WORD=SCORE" in said) == (1, True)
+
+
+def test_a_task_needs_one_source(augsbert: Terminal) -> None:
+    assert augsbert("annotate", "new", "-p", "P")[0] == 2
+    assert augsbert("annotate", "new", "-p", "P", "--gold", "--silver", 1)[0] == 2
+
+
+def test_a_task_is_closed_opened_and_deleted(augsbert: Terminal, tmp_path: Path) -> None:
+    task = new_task(augsbert)
+    sheet = filled_sheet(augsbert, task, tmp_path / "a.csv", "ann", "3")
+    assert augsbert("annotate", "close", task)[0] == 0
+    code, _, said = augsbert("annotate", "score", task, sheet)
+    assert (code, "closed" in said) == (1, True)
+    assert augsbert("annotate", "reopen", task)[0] == 0
+    assert augsbert("annotate", "score", task, sheet)[0] == 0
+    code, _, said = augsbert("annotate", "delete", task)
+    assert (code, "with 5 scores" in said) == (1, True)
+    code, out, _ = augsbert("annotate", "delete", task, "--yes")
+    assert (code, "with 5 scores" in out) == (0, True)
+    assert augsbert("annotate", "delete", task, "--yes")[0] == 1
+
+
+def test_a_guideline_is_set_from_a_file_and_printed(augsbert: Terminal, tmp_path: Path) -> None:
+    path = tmp_path / "guide.md"
+    path.write_text("5: **the same**\n", encoding="utf-8")
+    assert augsbert("annotate", "guideline", path, "-p", "P")[0] == 0
+    assert augsbert("annotate", "guideline", "-p", "P")[1] == "5: **the same**\n"
+    assert augsbert("annotate", "guideline", tmp_path / "none.md", "-p", "P")[0] == 1
+
+
+def test_every_queue_is_listed(augsbert: Terminal) -> None:
+    from augsbert_core.queues import QUEUES
+
+    listed = augsbert.json("annotate", "queues")["queues"]
+    assert [one["name"] for one in listed] == list(QUEUES)
+
+
+def test_best_worst_tasks_are_made_with_their_tuples(augsbert: Terminal) -> None:
+    told = augsbert.json(
+        "annotate", "new", "-p", "P", "--gold", "--kind", "best-worst", "--tuples-per-pair", 1
+    )
+    assert (told["kind"], told["n_items"], told["n_tuples"]) == ("best-worst", 11, 11)
