@@ -6,21 +6,22 @@ model's suggestion.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.options.annotating import Level
 from augsbert_core.pairs import ScoreRange
 
+__all__ = [
+    "RESERVED_KEYS",
+    "SCALES",
+    "Level",
+    "custom_levels",
+    "level_labels",
+    "offered_scales",
+    "scale_levels",
+]
+
 RESERVED_KEYS = frozenset("crsfuhm?")
-
-
-@dataclass(frozen=True)
-class Level:
-    """One score that can be given. label: what people read; score: in [0, 1]; key: what they press."""
-
-    label: str
-    score: float
-    key: str
 
 
 def _numbered(labels: Sequence[str], keys: str) -> tuple[Level, ...]:

@@ -1,6 +1,7 @@
 """How a task gets its pairs: from where, which not, in what order, and what the run says about it."""
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -162,18 +163,22 @@ def test_a_student_in_a_project_with_gold_is_calibrated_and_may_suggest(workspac
     assert "No threshold is known" in result["notices"][1]
 
 
-def test_silver_brings_the_labelers_scores_and_rejected_pairs_stay_out(workspace, project):
+def test_silver_brings_the_labelers_scores_and_rejected_pairs_come_into_audits_alone(
+    workspace, project
+):
     set_id = sixty_pairs(workspace, project)
     with reading(workspace) as db:
         ids = [row[0] for row in db.execute("SELECT id FROM silver_pair ORDER BY id")]
     review_silver_pair(workspace, ids[0], correction=None, status="rejected", actor="ada")
     options = TaskOptions(
-        source="silver", silver_set_id=set_id, queue="score-strata", n_pairs=50, purpose="audit"
+        source="silver", silver_set_id=set_id, queue="score-strata", n_pairs=60, purpose="gold"
     )
-    task_id = create_now(workspace, project, options)
+    rows = items(workspace, create_now(workspace, project, options))
+    assert {row["source_pair_id"] for row in rows} == set(ids[1:])
+    # The labeler is judged on the whole set, also where people disagreed with it, and whatever else is being scored.
+    task_id = create_now(workspace, project, replace(options, purpose="audit"))
     rows = items(workspace, task_id)
-    assert len(rows) == 50
-    assert ids[0] not in {row["source_pair_id"] for row in rows}
+    assert {row["source_pair_id"] for row in rows} == set(ids)
     with reading(workspace) as db:
         scores = dict(map(tuple, db.execute("SELECT id, score FROM silver_pair")))
     assert all(row["suggestion"] == scores[row["source_pair_id"]] for row in rows)

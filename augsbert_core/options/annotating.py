@@ -3,7 +3,15 @@
 from dataclasses import dataclass, field
 
 from augsbert_core.options.models import BUNDLED_MODEL
-from augsbert_core.scales import Level
+
+
+@dataclass(frozen=True)
+class Level:
+    """One score that can be given. label: what people read; score: in [0, 1]; key: what they press."""
+
+    label: str
+    score: float
+    key: str
 
 
 @dataclass(frozen=True)

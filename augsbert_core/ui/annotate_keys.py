@@ -3,6 +3,8 @@
 import html
 from collections.abc import Sequence
 
+from augsbert_core.storage.records import AnnotationTask
+
 KEYS = (
     ("skip", "Skip", "s", ":material/skip_next:", "Leave this pair out. It comes once more at the end."),
     ("flag", "Flag", "f", ":material/flag:", "Mark a pair that is broken or worth a talk, or take the mark away."),
@@ -14,6 +16,14 @@ KEYS = (
     ("help", "Help", "h", ":material/keyboard:", "Show all keys, or hide them."),
 )  # fmt: skip
 """Action, label, key, icon, what it does."""
+
+Key = tuple[str, str, str, str | None, str]
+
+
+def keys_of(task: AnnotationTask) -> list[Key]:
+    """The keys of a task. An audit is blind: it has none for the suggestion."""
+    return [key for key in KEYS if not (task.purpose == "audit" and key[0] == "suggest")]
+
 
 KEY_NAMES = {"left": "←", "right": "→"}
 
@@ -40,14 +50,14 @@ def key_caps(keys: Sequence[str], labels: Sequence[str]) -> str:
     )
 
 
-def help_html(keys: Sequence[str], labels: Sequence[str]) -> str:
+def help_html(task: AnnotationTask, labels: Sequence[str]) -> str:
     """All keys of the work view, as HTML; labels are escaped."""
     lines = "".join(
         f'<div style="break-inside:avoid;display:flex;gap:0.6em;align-items:baseline"><span>{key_cap(key)}</span>'
         f'<span><b>{html.escape(label)}</b> <span style="opacity:0.75">{html.escape(what)}</span></span></div>'
-        for _, label, key, _, what in KEYS
+        for _, label, key, _, what in keys_of(task)
     )
     return (
-        f'<div class="aug-keys" style="font-size:0.9rem;line-height:1.8">{key_caps(keys, labels)}'
+        f'<div class="aug-keys" style="font-size:0.9rem;line-height:1.8">{key_caps([level.key for level in task.levels], labels)}'
         f'<div style="columns:20rem;margin-top:0.5rem">{lines}</div></div>'
     )

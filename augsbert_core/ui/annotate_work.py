@@ -15,7 +15,7 @@ from augsbert_core.storage.annotation_tasks import get_task
 from augsbert_core.storage.annotations import Item, Progress
 from augsbert_core.storage.records import AnnotationTask, Project
 from augsbert_core.ui.annotate_guideline import guideline_aside
-from augsbert_core.ui.annotate_keys import KEYS, help_html
+from augsbert_core.ui.annotate_keys import help_html, keys_of
 from augsbert_core.ui.annotate_screen import Screen, forget_screen, open_screen, press
 from augsbert_core.ui.annotate_views import open_view
 from augsbert_core.ui.bench import Bench
@@ -60,12 +60,12 @@ def work_view(bench: Bench, project: Project, task_id: int, annotator: str) -> N
             show_pair(*item.shown)
             _about(task, item, screen, labels)
             _levels(bench, task, item, labels)
-        _actions(bench, screen)
+        _actions(bench, task, screen)
         if screen.told:
             show = st.error if screen.is_error else st.caption
             show(as_text(screen.told))
         if screen.help:
-            st.html(help_html([level.key for level in task.levels], labels))
+            st.html(help_html(task, labels))
     screen.drawn()
 
 
@@ -94,7 +94,9 @@ def _about(task: AnnotationTask, item: Item, screen: Screen, labels: Sequence[st
         told.append("You skipped this pair")
     if item.flagged:
         told.append(":orange[:material/flag: flagged]")
-    if item.reason and (screen.seen or task.queue in OPEN_REASONS):
+    if task.purpose == "audit":
+        told.append("An audit is blind: what the labeler said is shown on the page Silver afterwards")
+    elif item.reason and (screen.seen or task.queue in OPEN_REASONS):
         told.append(f"In the queue because: {as_text(item.reason)}")
     elif task.queue in QUEUES:
         told.append(f"Queue: {QUEUES[task.queue].title}. {QUEUES[task.queue].help}")
@@ -142,10 +144,10 @@ def _levels(bench: Bench, task: AnnotationTask, item: Item, labels: Sequence[str
             )
 
 
-def _actions(bench: Bench, screen: Screen) -> None:
+def _actions(bench: Bench, task: AnnotationTask, screen: Screen) -> None:
     item_id = screen.item.id if screen.item else None
     with st.container(horizontal=True, gap="small", key="annotate-actions"):
-        for action, label, key, icon, what in KEYS:
+        for action, label, key, icon, what in keys_of(task):
             off = item_id is None and action in ("skip", "flag", "suggest", "forward")
             st.button(
                 label,

@@ -348,3 +348,23 @@ def test_the_guideline_is_saved_and_shown_beside_the_pair(
     next(area for area in page.text_area).set_value("**5** means equal").run()
     assert projects.get_project(workspace, project.id).guideline == "**5** means equal"
     assert "**5** means equal" in shown_text(open_annotate(project, task=task_id))
+
+
+def test_an_audit_is_blind_from_beginning_to_end(workspace: Workspace, project: Project) -> None:
+    chosen = silver_set(workspace, project)
+    task_id = task_of(
+        workspace,
+        project,
+        purpose="audit",
+        source="silver",
+        silver_set_id=chosen,
+        queue="score-strata",
+    )
+    page = open_annotate(project, task=task_id)
+    assert "Suggestion" not in [found.label for found in page.button]
+    assert "labeler says" not in plain(shown_text(page))
+    assert "0.62" not in shown_text(page)
+    press(page, "Help")
+    assert "what the model says" not in shown_text(page)
+    press(page, "3\\.5")
+    assert scores(workspace, task_id) == [0.7]
