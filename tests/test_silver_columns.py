@@ -253,3 +253,15 @@ def test_a_set_is_made_ready_before_anybody_looks(
         ),
     )
     assert silver_pages.count_silver(workspace, set_id, SilverFilter(text="sentence 19")) == 3
+
+
+def test_a_file_that_is_cut_short_while_in_use_harms_nobody(
+    workspace: Workspace, project: Project
+) -> None:
+    set_id = sixty_pairs(workspace, project)
+    before = columns_of(workspace, set_id)
+    new_process()
+    in_use = columns_of(workspace, set_id)
+    (name,) = files(workspace)
+    os.truncate(workspace.home / "cache" / name, 100)
+    assert same(in_use, before)

@@ -228,16 +228,25 @@ def _read(workspace: Workspace, db: Database, set_id: int, n_pairs: int) -> Silv
     path = _file(workspace, set_id, n_pairs)
     if not n_pairs or not path.is_file():
         return None
-    table: np.ndarray = np.zeros(0)
-    with contextlib.suppress(OSError, ValueError, EOFError):
-        table = np.asarray(np.lib.format.open_memmap(path, mode="r"))
-    if table.dtype == _layout(n_pairs) and table.shape == (1,):
+    table = _table_in(path, _layout(n_pairs))
+    if table is not None:
         head = [int(table[name][0]) for name in HEAD]
         if head == [FORMAT, set_id, n_pairs, _checksum(table)]:
             found = SilverColumns(**{name: table[name][0] for name in COLUMNS})
             if _is_of_this_set(db, set_id, found):
                 return found
     _remove(path)
+    return None
+
+
+def _table_in(path: Path, layout: np.dtype) -> np.ndarray | None:
+    """The one row of a file, in memory: a mapped file that somebody cuts short would take the process with it."""
+    with contextlib.suppress(OSError, ValueError, EOFError), path.open("rb") as file:
+        if np.lib.format.read_magic(file) == (1, 0):
+            shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+            table = np.fromfile(file, dtype=layout, count=1)
+            if dtype == layout and shape == (1,) and len(table) == 1:
+                return table
     return None
 
 
