@@ -121,7 +121,7 @@ def test_columns_that_cannot_be_guessed_are_named_with_the_remedy():
         WorkbenchError, match=r"0 'alpha', 1 'beta'.*--columns SENTENCE1,SENTENCE2,SCORE"
     ):
         guess_columns(table, "pairs")
-    with pytest.raises(WorkbenchError, match="imported as unlabelled-pairs"):
+    with pytest.raises(WorkbenchError, match="--kind unlabelled-pairs"):
         guess_columns(read("A b.,C d.\nE f.,G h.\n"), "pairs")
 
 

@@ -373,13 +373,13 @@ def with_named(table: Table, columns: Columns, kind: str) -> Columns:
 
 def _no_guess(table: Table, kind: str) -> WorkbenchError:
     needed = KINDS[kind]
+    seen = f"The columns for {', '.join(needed)} were not recognised. {_columns_seen(table)} "
+    if _width(table) == 1:
+        return WorkbenchError(f"{seen}Sentences without pairs come in with --kind sentences.")
     example = ",".join(name.replace(" ", "").upper() for name in needed)
-    error = (
-        f"The columns for {', '.join(needed)} were not recognised. {_columns_seen(table)} "
-        f"Name them, in this order, with --columns {example} (names, or positions counted from 0)."
-    )
+    error = f"{seen}Name them, in this order, with --columns {example} (names, or positions counted from 0)."
     if kind == "pairs" and _width(table) == 2:
-        error += " A file of two sentences without a score can be imported as unlabelled-pairs."
+        error += " Two sentences without a score come in with --kind unlabelled-pairs."
     return WorkbenchError(error)
 
 
