@@ -1,0 +1,227 @@
+"""The two pipelines of the paper as diagrams whose stations light up one after the other (figures 2 and 3)."""
+
+from dataclasses import dataclass
+
+import plotly.graph_objects as go
+
+from augsbert_core.charts.look import COLORS, fade
+
+HEIGHT = 320
+HALF_WIDTH, HALF_HEIGHT = 0.43, 0.36
+"""Of a box; stations stand 1 apart."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """A station's box: the step that lights it, its centre, its colour role, and its lines of text."""
+
+    step: int
+    x: float
+    y: float
+    role: str
+    title: str
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """A line through these points, an arrowhead at the last one; lit with its step."""
+
+    step: int
+    role: str
+    points: tuple[tuple[float, float], ...]
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """What is drawn, and one sentence per step for those who hear it."""
+
+    title: str
+    boxes: tuple[Box, ...]
+    arrows: tuple[Arrow, ...]
+    steps: tuple[str, ...]
+
+
+_TOP, _BOTTOM, _MIDDLE = 1.0, 0.0, 0.5
+_RIGHT, _LEFT = HALF_WIDTH, -HALF_WIDTH
+_UP, _DOWN = HALF_HEIGHT, -HALF_HEIGHT
+_OVER = _TOP + HALF_HEIGHT + 0.16
+
+
+def _boxes(
+    gold: tuple[str, ...], sentences: tuple[str, ...], student: tuple[str, ...]
+) -> tuple[Box, ...]:
+    return (
+        Box(1, 0, _TOP, "gold", "Gold pairs", gold),
+        Box(2, 1, _TOP, "cross-encoder", "Cross-encoder", ("learns from gold:", "the labeler")),
+        Box(3, 0, _BOTTOM, "neutral", "Sentences", sentences),
+        Box(3, 1, _BOTTOM, "neutral", "Candidate pairs", ("chosen by a", "strategy")),
+        Box(4, 2, _BOTTOM, "silver", "Silver pairs", ("scored by", "the labeler")),
+        Box(5, 3, _MIDDLE, "silver3", "Bi-encoder", student),
+    )
+
+
+_ARROWS = (
+    Arrow(2, "cross-encoder", ((_RIGHT, _TOP), (1 + _LEFT, _TOP))),
+    Arrow(3, "neutral", ((_RIGHT, _BOTTOM), (1 + _LEFT, _BOTTOM))),
+    Arrow(4, "silver", ((1 + _RIGHT, _BOTTOM), (2 + _LEFT, _BOTTOM))),
+    Arrow(4, "cross-encoder", ((1 + _RIGHT, _TOP), (2, _TOP), (2, _UP)), "labels"),
+    Arrow(5, "silver", ((2 + _RIGHT, _BOTTOM), (3, _BOTTOM), (3, _MIDDLE + _DOWN))),
+)
+
+PIPELINES = {
+    "augsbert": Pipeline(
+        title="Augmented SBERT",
+        boxes=_boxes(
+            ("scored by", "people"), ("all that", "gold has"), ("learns from", "gold and silver")
+        ),
+        arrows=(
+            *_ARROWS,
+            Arrow(5, "gold", ((0, _TOP + _UP), (0, _OVER), (3, _OVER), (3, _MIDDLE + _UP))),
+        ),
+        steps=(
+            "People score gold pairs.",
+            "The cross-encoder learns from gold and becomes the labeler.",
+            "A strategy chooses candidate pairs among all sentences.",
+            "The labeler scores the candidates: they become silver pairs.",
+            "The bi-encoder learns from gold and silver.",
+        ),
+    ),
+    "adaptation": Pipeline(
+        title="Augmented SBERT for a domain without gold",
+        boxes=_boxes(
+            ("of another", "domain"), ("of your", "domain"), ("learns from", "silver alone")
+        ),
+        arrows=_ARROWS,
+        steps=(
+            "People have scored gold pairs of another domain.",
+            "The cross-encoder learns from them and becomes the labeler.",
+            "A strategy chooses candidate pairs among the sentences of the new domain.",
+            "The labeler scores the candidates: they become silver pairs of the new domain.",
+            "The bi-encoder learns from silver alone.",
+        ),
+    ),
+}
+"""By kind, as `pipeline_figure` takes it."""
+
+LAST_STEP = 5
+
+
+def pipeline_figure(kind: str, lit: int, *, ink: str | None = None) -> go.Figure:
+    """A pipeline with all stations up to step `lit` lit and that of `lit` framed: 0 none, 5 the whole.
+
+    kind: "augsbert" or "adaptation". ink: the text colour, None leaves it to the page. Readable from 600 pixels wide. ValueError for another kind or step.
+    """
+    pipeline = _checked(kind, lit)
+    figure = go.Figure()
+    for arrow in pipeline.arrows:
+        _draw_arrow(figure, arrow, lit)
+    for box in pipeline.boxes:
+        _draw_box(figure, box, lit)
+    _write(figure, pipeline, lit, ink)
+    top = _OVER if kind == "augsbert" else _TOP + HALF_HEIGHT
+    hidden = {"visible": False, "fixedrange": True}
+    figure.update_layout(
+        height=HEIGHT if kind == "augsbert" else HEIGHT - 20,
+        margin={"l": 2, "r": 2, "t": 4, "b": 4},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        showlegend=False,
+        hovermode=False,
+        dragmode=False,
+        xaxis={**hidden, "range": [-HALF_WIDTH - 0.02, 3 + HALF_WIDTH + 0.02]},
+        yaxis={**hidden, "range": [-HALF_HEIGHT - 0.06, top + 0.06]},
+    )
+    return figure
+
+
+def pipeline_description(kind: str, lit: int) -> str:
+    """The diagram in words: which steps are lit, and which come next."""
+    pipeline = _checked(kind, lit)
+    done = [f"{number}. {text}" for number, text in enumerate(pipeline.steps[:lit], start=1)]
+    rest = [f"{number}. {text}" for number, text in enumerate(pipeline.steps[lit:], start=lit + 1)]
+    parts = [f"{pipeline.title}, a diagram of {LAST_STEP} steps."]
+    if done:
+        parts.append("Lit: " + " ".join(done))
+    if rest:
+        parts.append("Not yet lit: " + " ".join(rest))
+    return " ".join(parts)
+
+
+def _checked(kind: str, lit: int) -> Pipeline:
+    if kind not in PIPELINES:
+        raise ValueError(f"There is no pipeline {kind!r}: {', '.join(PIPELINES)}.")
+    if not 0 <= lit <= LAST_STEP:
+        raise ValueError(f"A pipeline is lit up to step 0 to {LAST_STEP}, not {lit}.")
+    return PIPELINES[kind]
+
+
+def _draw_box(figure: go.Figure, box: Box, lit: int) -> None:
+    """A rectangle; that of the current step with a heavy frame."""
+    color, on, now = COLORS[box.role], box.step <= lit, box.step == lit
+    figure.add_shape(
+        type="rect",
+        x0=box.x - HALF_WIDTH,
+        x1=box.x + HALF_WIDTH,
+        y0=box.y - HALF_HEIGHT,
+        y1=box.y + HALF_HEIGHT,
+        fillcolor=fade(color, 0.34 if now else 0.16) if on else "rgba(0,0,0,0)",
+        line={
+            "color": color if on else fade(COLORS["neutral"], 0.7),
+            "width": 3.5 if now else 1.75 if on else 1.25,
+            "dash": "solid" if on else "dot",
+        },
+        layer="below",
+    )
+
+
+def _draw_arrow(figure: go.Figure, arrow: Arrow, lit: int) -> None:
+    """The line as one path into its last piece, and over the end of it the arrow."""
+    on = arrow.step <= lit
+    color = COLORS[arrow.role] if on else fade(COLORS["neutral"], 0.6)
+    width = 2.5 if on else 1.25
+    (ax, ay), (x, y) = arrow.points[-2:]
+    end, start = ((ax + share * (x - ax), ay + share * (y - ay)) for share in (0.5, 0.35))
+    path = " L ".join(f"{at[0]:g},{at[1]:g}" for at in (*arrow.points[:-1], end))
+    figure.add_shape(
+        type="path", path=f"M {path}", line={"color": color, "width": width}, layer="below"
+    )
+    figure.add_annotation(
+        x=x,
+        y=y,
+        ax=start[0],
+        ay=start[1],
+        xref="x",
+        yref="y",
+        axref="x",
+        ayref="y",
+        text="",
+        showarrow=True,
+        arrowhead=2,
+        arrowsize=1.1,
+        arrowwidth=width,
+        arrowcolor=color,
+    )
+
+
+def _write(figure: go.Figure, pipeline: Pipeline, lit: int, ink: str | None) -> None:
+    """The texts: those of lit stations bold and full, the others a little paler."""
+    for on in (False, True):
+        boxes = [box for box in pipeline.boxes if (box.step <= lit) == on]
+        titles = [f"{box.step} · {box.title}" for box in boxes]
+        texts = [
+            "<br>".join([f"<b>{title}</b>" if on else title, *box.lines])
+            for title, box in zip(titles, boxes, strict=True)
+        ]
+        arrows = [arrow for arrow in pipeline.arrows if arrow.label and (arrow.step <= lit) == on]
+        figure.add_scatter(
+            x=[box.x for box in boxes] + [arrow.points[0][0] + 0.3 for arrow in arrows],
+            y=[box.y for box in boxes] + [arrow.points[0][1] + 0.1 for arrow in arrows],
+            text=texts + [arrow.label for arrow in arrows],
+            mode="text",
+            textfont={"size": 12, "color": ink},
+            opacity=1.0 if on else 0.8,
+            cliponaxis=False,
+            hoverinfo="skip",
+        )

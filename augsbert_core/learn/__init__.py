@@ -1,0 +1,1 @@
+"""The guided demo: its texts, the paper's numbers as data, and the hand-out."""

@@ -1,0 +1,188 @@
+"""The guided demo's own recipe on the sample project: one batch for the loop, one for another domain.
+
+The shipped results come from it (`benchmarks/learn_results.py`), and "Recompute here" runs it again.
+"""
+
+import csv
+import io
+
+from augsbert_core import bundle
+from augsbert_core.errors import WorkbenchError
+from augsbert_core.options import (
+    BatchOptions,
+    BiEncoderOptions,
+    CrossEncoderOptions,
+    EvaluateOptions,
+    GateOptions,
+    ImportOptions,
+    KeepOptions,
+    LabelOptions,
+    PlannedRun,
+    SampleOptions,
+    student_defaults,
+)
+from augsbert_core.steps.import_data import import_file
+from augsbert_core.steps.plans.adaptation import domain_adaptation
+from augsbert_core.steps.plans.parts import baselines, gold_twin, planned
+from augsbert_core.steps.sample_project import STUDENT_LAYERS
+from augsbert_core.storage import projects
+from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.projects import count_project
+from augsbert_core.storage.records import Project
+
+TITLE = "Guided demo"
+
+SEED = 42
+
+STRATEGIES = ("random", "kde", "bm25", "semantic", "bm25+semantic")
+"""The paper's five ways to choose pairs, in the order of its tables."""
+
+TOP_K = 3
+N_RANDOM = 2000
+N_POOL = 3000
+"""Random pairs, and random pairs of which the KDE rule keeps a part."""
+
+STEPS = 400
+FULL_STEPS = 200
+"""Optimiser steps of the small students and of the full ones: the same for all of a size, so that none wins by
+practice alone."""
+
+ADAPTATION_STEPS = 300
+
+TARGET_TOPICS = ("cooking", "garden", "pets", "weather")
+"""The topics of the sample that play the domain without gold; the other eight are the source."""
+
+SOURCE_NAME, TARGET_NAME = "Sample: source topics", "Sample: target topics"
+
+
+def sample_options(strategy: str) -> SampleOptions:
+    """What a strategy is told here."""
+    n_pairs = {"random": N_RANDOM, "kde": N_POOL}.get(strategy)
+    return SampleOptions(strategy=strategy, top_k=TOP_K, n_pairs=n_pairs, seed=SEED)
+
+
+def small_student(steps: int = STEPS) -> BiEncoderOptions:
+    """The student that keeps 2 of 6 layers."""
+    return BiEncoderOptions(
+        layers=STUDENT_LAYERS,
+        learning_rate=student_defaults(STUDENT_LAYERS).learning_rate,
+        max_steps=steps,
+        seed=SEED,
+    )
+
+
+def full_student(steps: int = FULL_STEPS) -> BiEncoderOptions:
+    """The student with all layers, which was tuned on sentences before."""
+    return BiEncoderOptions(max_steps=steps, seed=SEED)
+
+
+def loop_plan(device: str = "auto") -> BatchOptions:
+    """Labeler, five candidate sets, silver, students with each, their gold-only twins, the gate, and the test split.
+
+    All students of a size take as many steps, so gold-only training has had as much practice.
+    """
+    small, full = small_student(), full_student()
+    labeler = CrossEncoderOptions(seed=SEED, device=device)
+    plan: list[PlannedRun] = [planned("labeler", "train-cross-encoder", labeler)]
+    for strategy in STRATEGIES:
+        plan.append(planned(f"candidates-{strategy}", "sample", sample_options(strategy)))
+    # The union first: the labels of BM25's and of semantic pairs are then taken over, not made again.
+    for strategy in reversed(STRATEGIES):
+        plan.append(_labelling(strategy, device))
+    plan.append(
+        planned("silver-kde", "keep", KeepOptions(0, seed=SEED),
+                references={"silver_set_id": "{pool-kde.silver_set_id}"})
+    )  # fmt: skip
+    for strategy in STRATEGIES:
+        plan.append(_student(f"student-{strategy}", small, strategy))
+    plan.append(planned("gold-small", "train-bi-encoder", gold_twin(small)))
+    plan.append(_student("student-full", full, "bm25"))
+    plan.append(planned("gold-full", "train-bi-encoder", gold_twin(full)))
+    labelers = ["run:{labeler.run_id}"]
+    for key in ("gold-small", "gold-full"):
+        gate = GateOptions(seed=SEED, device=device)
+        against = {"labelers": labelers, "baseline": f"run:{{{key}.run_id}}"}
+        plan.append(planned(f"gate-{key}", "gate", gate, references=against))
+    students = [
+        *(f"student-{name}" for name in STRATEGIES),
+        "gold-small",
+        "student-full",
+        "gold-full",
+    ]
+    targets = [
+        *baselines(small), *baselines(full)[:1],
+        *(f"run:{{{key}.run_id}}" for key in students), *labelers,
+    ]  # fmt: skip
+    told = EvaluateOptions(tuple(targets), seed=SEED, device=device)
+    plan.append(planned("measured", "evaluate", told))
+    return BatchOptions(title=TITLE, runs=tuple(plan), seed=SEED, device=device)
+
+
+def _labelling(strategy: str, device: str) -> PlannedRun:
+    key = "pool-kde" if strategy == "kde" else f"silver-{strategy}"
+    told = LabelOptions(0, "run:{labeler.run_id}", seed=SEED, device=device)
+    given = {"candidate_set_id": f"{{candidates-{strategy}.candidate_set_id}}"}
+    return planned(key, "label", told, references=given)
+
+
+def _student(key: str, recipe: BiEncoderOptions, strategy: str) -> PlannedRun:
+    silver = f"{{silver-{strategy}.silver_set_id}}"
+    return planned(key, "train-bi-encoder", recipe, references={"silver_set_id": silver})
+
+
+def adaptation_projects(workspace: Workspace) -> tuple[Project, Project]:
+    """The sample's gold by topic as two projects, made at the first call: source with gold, target without dev.
+
+    The target's training pairs give its sentences, and their scores serve the upper bound alone; its dev and test
+    pairs are its test split.
+    """
+    rows = list(csv.DictReader(io.StringIO(_gold_text())))
+    source = [row for row in rows if row["topic"] not in TARGET_TOPICS]
+    target = [
+        row | {"split": "train" if row["split"] == "train" else "test"}
+        for row in rows
+        if row["topic"] in TARGET_TOPICS
+    ]
+    return _project(workspace, SOURCE_NAME, source), _project(workspace, TARGET_NAME, target)
+
+
+def _gold_text() -> str:
+    path = bundle.root() / "sample_data" / "gold_pairs.csv"
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise WorkbenchError(
+            f"The sample file {path.name} is missing from this installation ({error.strerror}). "
+            "Install the workbench again."
+        ) from error
+
+
+def _project(workspace: Workspace, name: str, rows: list[dict[str, str]]) -> Project:
+    made = projects.find_project(workspace, name) or projects.create_project(
+        workspace, name, student_layers=STUDENT_LAYERS
+    )
+    if not count_project(workspace, made.id).gold:
+        text = io.StringIO()
+        writer = csv.DictWriter(text, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+        told = ImportOptions(kind="pairs", score_range=(0.0, 5.0))
+        import_file(workspace, made.id, text.getvalue().encode(), "topics.csv", told)
+    return projects.get_project(workspace, made.id)
+
+
+def adaptation_plan(
+    workspace: Workspace, source: Project, target: Project, device: str = "auto"
+) -> BatchOptions:
+    """Source labeler, silver on the target, the student on silver alone, and both bounds (paper, section 3.2)."""
+    student = small_student(ADAPTATION_STEPS)
+    return domain_adaptation(
+        workspace,
+        source,
+        target,
+        bi=BiEncoderOptions(
+            layers=student.layers, learning_rate=student.learning_rate,
+            max_steps=ADAPTATION_STEPS, seed=SEED, device=device,
+        ),
+        candidates=SampleOptions(top_k=TOP_K, use_unlabelled=True, seed=SEED),
+    )  # fmt: skip

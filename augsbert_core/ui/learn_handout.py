@@ -1,0 +1,118 @@
+"""The facts of a hand-out, gathered from a session's answers and the numbers it saw."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from augsbert_core.errors import WorkbenchError
+from augsbert_core.learn import paper
+from augsbert_core.learn.answers import BELOW, share_below
+from augsbert_core.learn.handout import HandoutFacts, LessonFacts
+from augsbert_core.learn.lessons import LESSONS, Lesson
+from augsbert_core.learn.paper import STRATEGIES
+from augsbert_core.steps import learn
+from augsbert_core.steps import learn_results as results
+from augsbert_core.storage.lessons import LessonProgress
+from augsbert_core.ui.learn_parts import seconds_text
+from augsbert_core.ui.learn_students import name_of
+
+
+def handout_facts(
+    person: str, progress: Mapping[str, LessonProgress], now: datetime
+) -> HandoutFacts:
+    """One entry per lesson, with results only where they were revealed."""
+    shipped = {name: _shipped(name) for name in ("loop", "adaptation")}
+    return HandoutFacts(
+        title="Augmented SBERT, step by step",
+        person=person,
+        date=f"{now:%d %B %Y}",
+        lessons=tuple(_lesson(lesson, progress.get(lesson.key), shipped) for lesson in LESSONS),
+        footer="Made with the AugSBERT Workbench on its bundled sample.",
+    )
+
+
+def _shipped(name: str) -> dict[str, Any]:
+    try:
+        return results.shipped(name) or {}
+    except WorkbenchError:
+        return {}
+
+
+def _lesson(
+    lesson: Lesson, given: LessonProgress | None, shipped: Mapping[str, dict[str, Any]]
+) -> LessonFacts:
+    notes = " ".join(lesson.notes)
+    if given is None:
+        return LessonFacts(lesson.title, " ".join(lesson.idea), lesson.question, teacher_note=notes)
+    right = str(given.details.get("right", ""))
+    rows, note = _rows(lesson.key, given.details, shipped)
+    return LessonFacts(
+        title=lesson.title,
+        idea=" ".join(lesson.idea),
+        question=lesson.question,
+        answer=lesson.choices.get(given.answer, ""),
+        right=given.answer == right if given.answer and right else None,
+        correct=lesson.choices.get(right, ""),
+        rows=tuple(rows),
+        rows_note=note,
+        paper=tuple(paper.facts_for(lesson.key)),
+        teacher_note=notes,
+    )
+
+
+def _rows(
+    key: str, details: Mapping[str, Any], shipped: Mapping[str, dict[str, Any]]
+) -> tuple[list[tuple[str, str]], str]:
+    """What was seen, as texts, and where it is from."""
+    loop = shipped["loop"]
+    made = f"Precomputed with the demo's recipe on {loop['made']['date']}." if loop else ""
+    strategies = loop.get("strategies") or {}
+    if key == "encoders" and "times" in details:
+        times = learn.Times(**details["times"])
+        return [
+            ("Bi-encoder, all pairs of 10,000 sentences", seconds_text(times.all_bi)),
+            ("Cross-encoder, all pairs of 10,000 sentences", seconds_text(times.all_cross)),
+            ("Times slower", f"{times.times:,.0f}"),
+        ], "Measured in this session; the cross-encoder's time is extrapolated."
+    if key == "gold" and "thirds" in details:
+        counts = details["thirds"]
+        names = {"low": "lowest", "middle": "middle", "high": "highest"}
+        return [
+            (f"Gold pairs in the {names[one]} third", str(n)) for one, n in counts.items()
+        ], "Counted in this session."
+    if key == "sampling":
+        return [
+            (f"{STRATEGIES[name]}: scored below 0.2", f"{share_below(one['bins'], BELOW):.0%}")
+            for name, one in strategies.items()
+        ], made
+    if key == "labelling" and details.get("judged"):
+        return [
+            (
+                f"{pair['sentence1']} / {pair['sentence2']}",
+                f"you {5 * pair['mine']:.1f}, labeler {5 * pair['score']:.1f}",
+            )
+            for pair in details["judged"]
+        ], "Your scores from this session, on the scale from 0 to 5."
+    if key == "density":
+        return [
+            (f"{STRATEGIES[name]}: distance to gold", f"{5 * one['distance']:.2f} of 5 points")
+            for name, one in strategies.items()
+            if one.get("distance") is not None
+        ], made
+    if key in ("labeler", "student", "adaptation"):
+        source = shipped["adaptation"] if key == "adaptation" else loop
+        wanted = ("labeler", "untrained-small", "untrained-full") if key == "labeler" else None
+        rows = [
+            (
+                name_of(row),
+                f"{100 * row['value']:.1f} ({100 * row['low']:.1f} to {100 * row['high']:.1f})",
+            )
+            for row in source.get("rows") or []
+            if (wanted is None or row["key"] in wanted) and row["low"] is not None
+        ]
+        date = source["made"]["date"] if rows else ""
+        return (
+            rows,
+            f"Spearman × 100 on test with 95 % intervals; precomputed on {date}." if rows else "",
+        )
+    return [], ""

@@ -1,0 +1,240 @@
+"""Steps 7 and 8 of the Learn page: did silver help, and a domain without gold; tables with intervals."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from augsbert_core import charts
+from augsbert_core.learn.answers import outcome, row_of
+from augsbert_core.learn.paper import STRATEGIES
+from augsbert_core.progress import Report
+from augsbert_core.steps import learn_recipe as recipe
+from augsbert_core.steps.learn_results import BESIDE_FULL
+from augsbert_core.steps.verdict import p_text
+from augsbert_core.ui.learn_parts import (
+    Found,
+    Room,
+    found_of,
+    missing_results,
+    predict,
+    recompute,
+    side_by_side,
+    what_happened,
+    with_part,
+)
+from augsbert_core.ui.widgets import as_text
+
+OUTCOMES = {
+    "better": "helped",
+    "worse": "hurt",
+    "unclear": "made no clear difference",
+    "": "cannot be judged",
+}
+
+
+def student(room: Room) -> None:
+    """Step 7: the table with intervals for the small student, the full student, and the labeler gate."""
+    found = with_part(found_of(room), "rows")
+
+    def look(report: Report) -> dict[str, Any]:
+        return {"known": {"rows": found[0].values["rows"]}}
+
+    if predict(room, look, missing=missing_results(found)) is None:
+        recompute(room)
+        return
+    side_by_side(found, _show_students, stacked=True)
+    values = found[0].values
+    _explain_students(values["rows"], values.get("gates") or {})
+    recompute(room)
+
+
+RUN_NUMBER = re.compile(r" \(run \d+\)")
+"""Says nothing to somebody who has not trained it."""
+
+GATE_ICONS = {
+    "better": ":green[:material/check_circle:]",
+    "ahead": ":gray[:material/help:]",
+    "not ahead": ":orange[:material/warning:]",
+}
+
+GATE_WORDS = {
+    "better": "the labeler knows more, so there is something to pass on.",
+    "ahead": "the labeler is ahead, though so few pairs leave room for luck: there may be something to pass on.",
+    "not ahead": "the labeler is not ahead, so its labels can add little or nothing.",
+}
+
+
+def _gate_says(gate: Mapping[str, Any]) -> str:
+    if (gate["difference_low"] or 0) > 0:
+        return "better"
+    return "ahead" if (gate["difference"] or 0) > 0 else "not ahead"
+
+
+def _show_students(found: Found) -> None:
+    rows = found.values["rows"]
+    st.markdown("**The small student: 2 of 6 layers**")
+    _table(
+        [row for row in rows if row["key"] not in BESIDE_FULL],
+        f"small-{found.origin}",
+        recipe.STEPS,
+    )
+    st.markdown("**The full student: all 6 layers, tuned on sentences before**")
+    full = [row for row in rows if row["key"] in BESIDE_FULL]
+    _table(full, f"full-{found.origin}", recipe.FULL_STEPS)
+    gates = found.values.get("gates") or {}
+    for key, title in (("gold-small", "small student"), ("gold-full", "full student")):
+        if key in gates:
+            gate = gates[key]
+            icon = GATE_ICONS[_gate_says(gate)]
+            st.markdown(
+                f"{icon} **Labeler gate, {title}:** {as_text(RUN_NUMBER.sub('', gate['sentence'] or ''))}"
+            )
+
+
+NAMES = {
+    "untrained-small": "Untrained", "untrained-full": "Untrained", "jaccard": "Word overlap (no model)",
+    "gold-small": "Gold only, as many steps", "gold-full": "Gold only, as many steps",
+    "student-full": "AugSBERT · BM25", "labeler": "Labeler (cross-encoder)", "labeler-full": "Labeler (cross-encoder)",
+    **{f"student-{name}": f"AugSBERT · {title}" for name, title in STRATEGIES.items()},
+}  # fmt: skip
+
+ADAPTATION_NAMES = {
+    "source only": "Old topics only (lower bound)",
+    "adapted": "AugSBERT: silver of the new topics",
+    "gold-only, equal steps": "Gold of the new topics",
+    "cross-encoder": "Labeler of the old topics",
+}
+
+
+def name_of(row: Mapping[str, Any]) -> str:
+    """What a row is called in the lesson."""
+    return str(NAMES.get(row["key"]) or ADAPTATION_NAMES.get(row["kind"]) or row["name"])
+
+
+def _table(
+    rows: Sequence[Mapping[str, Any]], key: str, steps: int, against: str = "gold only"
+) -> None:
+    """Dots with intervals, and the same numbers as a table. against: the row that the others are held against."""
+    frame = pd.DataFrame([{**row, "name": name_of(row)} for row in rows])
+    twin = next((row for row in rows if row["kind"].startswith("gold-only")), None)
+    reference = float(twin["value"]) if twin and against == "gold only" else None
+    st.plotly_chart(
+        charts.comparison_figure(frame.assign(comparable=True), "Spearman", reference=reference),
+        key=f"learn-table-figure-{key}",
+        alt="Spearman × 100 on test with 95 % intervals: "
+        + "; ".join(f"{row['name']} {100 * row['value']:.1f}" for row in frame.to_dict("records")),
+    )
+    shown = pd.DataFrame(
+        {
+            "Model": frame["name"],
+            "Score": 100 * frame["value"].astype(float),
+            "95 % interval": [_range(row["low"], row["high"]) for row in rows],
+            f"Against {against}": [
+                "" if row["difference"] is None else f"{100 * row['difference']:+.1f}"
+                for row in rows
+            ],
+            "its 95 % interval": [
+                _range(row["difference_low"], row["difference_high"], "+.1f") for row in rows
+            ],
+            "p": [
+                "" if row["p"] is None else p_text(row["p"]).removeprefix("p ").removeprefix("= ")
+                for row in rows
+            ],
+            "Gold": frame["n_gold"],
+            "Silver": frame["n_silver"],
+        }
+    )
+    st.dataframe(
+        shown,
+        hide_index=True,
+        height=38 + 35 * len(shown),
+        key=f"learn-table-{key}",
+        column_config={
+            "Model": st.column_config.TextColumn(width=240, pinned=True),
+            "Score": st.column_config.NumberColumn(
+                format="%.1f", help="Spearman × 100 on the test pairs."
+            ),
+            f"Against {against}": st.column_config.TextColumn(
+                help="Points above this row, on the same test pairs; trained students took as many steps."
+            ),
+        },
+    )
+    st.caption(
+        f"Every trained student took {steps:,} steps, one seed. Intervals: bootstrap over the test pairs."
+    )
+
+
+def _range(low: float | None, high: float | None, form: str = ".1f") -> str:
+    return "" if low is None or high is None else f"{100 * low:{form}} to {100 * high:{form}}"
+
+
+def _explain_students(
+    rows: Sequence[Mapping[str, Any]], gates: Mapping[str, Mapping[str, Any]]
+) -> None:
+    small, full = row_of(rows, "student-bm25"), row_of(rows, "student-full")
+    if small is None or full is None:
+        return
+    texts = []
+    for title, row in (("small", small), ("full", full)):
+        texts.append(
+            f"BM25 silver **{OUTCOMES[outcome(row)]}** for the {title} student: {100 * (row['difference'] or 0):+.1f} points "
+            f"({_range(row['difference_low'], row['difference_high'], '+.1f')}) against gold alone with as many steps."
+        )
+    for key, title in (("gold-small", "small"), ("gold-full", "full")):
+        gate = gates.get(key)
+        if gate and gate["value"] is not None and gate["student"] is not None:
+            texts.append(
+                f"On {gate['n_pairs']} dev pairs the labeler reaches {100 * gate['value']:.1f} and the gold-only {title} "
+                f"student {100 * gate['student']:.1f}: " + GATE_WORDS[_gate_says(gate)]
+            )
+    texts.append(
+        "A labeler that is no better than its student hands on its own mistakes. That is why the workbench asks the "
+        "labeler gate before anything is labelled."
+    )
+    what_happened(*texts)
+
+
+def adaptation(room: Room) -> None:
+    """Step 8: silver of a new domain by the labeler of an old one, between both bounds."""
+    found = with_part(found_of(room, "adaptation"), "rows")
+
+    def look(report: Report) -> dict[str, Any]:
+        return {"known": {"rows": found[0].values["rows"]}}
+
+    if predict(room, look, missing=missing_results(found)) is None:
+        recompute(room, "adaptation")
+        return
+    side_by_side(found, _show_adaptation, stacked=True)
+    rows = found[0].values["rows"]
+    ours = next((row for row in rows if row["kind"] == "adapted"), None)
+    source = next((row for row in rows if row["kind"] == "source only"), None)
+    upper = next((row for row in rows if row["kind"].startswith("gold-only")), None)
+    if ours is not None and source is not None:
+        texts = [
+            f"Silver from the old topics’ labeler **{OUTCOMES[outcome(ours)]}** on the new ones: "
+            f"{100 * (ours['difference'] or 0):+.1f} points "
+            f"({_range(ours['difference_low'], ours['difference_high'], '+.1f')}) against the student that only knows the "
+            f"old topics ({100 * source['value']:.1f}). Not a single score from the new topics was used; "
+            f"{ours['n_silver']:,} BM25 pairs of their sentences were labelled."
+        ]
+        if upper is not None:
+            low = upper["value"] < ours["value"]
+            texts.append(
+                f"Gold of the new topics, {upper['n_gold']:,} pairs, gives {100 * upper['value']:.1f}"
+                + (
+                    f": less than silver does. So few pairs make a poor “upper bound”; the old topics have "
+                    f"{source['n_gold']:,}."
+                    if low
+                    else ": what silver alone cannot reach."
+                )
+            )
+        what_happened(*texts)
+    recompute(room, "adaptation")
+
+
+def _show_adaptation(found: Found) -> None:
+    rows = [row for row in found.values["rows"] if row["value"] is not None]
+    _table(rows, f"adaptation-{found.origin}", recipe.ADAPTATION_STEPS, "old topics only")

@@ -1,0 +1,232 @@
+"""The guided demo: complete texts, answers computed from results, shipped results that agree with the recipe."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from augsbert_core.learn import answers, paper
+from augsbert_core.learn.lessons import LESSONS
+from augsbert_core.options import from_json
+from augsbert_core.steps import STEPS, learn, learn_results
+from augsbert_core.steps import learn_recipe as recipe
+from augsbert_core.steps.references import referred
+from augsbert_core.steps.sample_project import open_sample_project
+from augsbert_core.storage import gold, lessons, projects
+from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.projects import count_project
+from augsbert_core.ui.widgets import PAGES
+
+SHIPPED = ("loop", "adaptation")
+
+
+# --- texts -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.key)
+def test_every_lesson_is_complete(lesson) -> None:
+    assert len(lesson.idea) == 3
+    for sentence in lesson.idea:
+        assert sentence.endswith((".", "?")), "one sentence each"
+    assert lesson.task
+    assert lesson.question.endswith("?")
+    assert len(lesson.choices) >= 3
+    assert lesson.page in PAGES
+    assert lesson.notes
+    assert paper.facts_for(lesson.key)
+
+
+def test_there_are_eight_lessons_with_names_of_their_own() -> None:
+    assert len(LESSONS) == 8
+    assert len({lesson.key for lesson in LESSONS}) == len({lesson.short for lesson in LESSONS}) == 8
+
+
+# --- right answers -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("times", "choice"), [(8, "10"), (60, "100"), (900, "1000"), (40_000, "10000")]
+)
+def test_how_many_times_slower(times: float, choice: str) -> None:
+    assert answers.slower(times) == choice
+
+
+def test_the_share_below_a_limit_counts_whole_bins() -> None:
+    assert answers.share_below([1, 0, 0, 1, 0, 0, 0, 0, 0, 2], 0.2) == 0.25
+    assert answers.share_below([], 0.2) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("share", "choice"), [(0.05, "10"), (0.1, "30"), (0.49, "50"), (0.7, "100")]
+)
+def test_a_share_falls_under_one_choice(share: float, choice: str) -> None:
+    assert answers.share_choice(share) == choice
+
+
+def test_silver_has_helped_only_beyond_the_interval() -> None:
+    better = {"difference_low": 0.01, "difference_high": 0.04}
+    unclear = {"difference_low": -0.01, "difference_high": 0.04}
+    worse = {"difference_low": -0.04, "difference_high": -0.01}
+    assert answers.who_is_helped(better, unclear) == "small"
+    assert answers.who_is_helped(worse, better) == "full"
+    assert answers.who_is_helped(better, better) == "both"
+    assert answers.who_is_helped(unclear, worse) == "neither"
+    assert answers.who_is_helped(better, None) == ""
+    assert answers.outcome({"difference_low": None, "difference_high": None}) == ""
+
+
+def test_the_right_answer_follows_the_results() -> None:
+    few, many = [9, 1, 0, 0, 0], [1, 1, 1, 1, 6]
+    strategies = {
+        "random": {"bins": few, "distance": 0.4},
+        "bm25": {"bins": many, "distance": 0.1},
+    }
+    assert answers.right_answer("sampling", {"strategies": strategies}) == "random"
+    assert answers.right_answer("density", {"strategies": strategies}) == "bm25"
+    assert answers.right_answer("gold", {"gold": [0.1, 0.9, 0.95]}) == "high"
+    rows = [
+        {"key": "labeler", "kind": "cross-encoder", "value": 0.75},
+        {"key": "untrained-small", "kind": "untrained", "value": 0.60},
+    ]
+    assert answers.right_answer("labeler", {"rows": rows}) == "much"
+    assert answers.right_answer("labeler", {}) == ""
+
+
+# --- the recipe and its shipped results ----------------------------------------------------------------
+
+
+def test_the_recipe_can_begin_on_the_sample(workspace: Workspace) -> None:
+    project = open_sample_project(workspace)
+    plan = recipe.loop_plan()
+    STEPS["batch"].check(workspace, project, plan)
+    keys = {run.key for run in plan.runs}
+    assert {key for run in plan.runs for key in referred(run)} <= keys
+    steps = {
+        from_json(STEPS[run.step].options_class, run.options).max_steps
+        for run in plan.runs
+        if run.key.startswith("student-") and run.key != "student-full"
+    }
+    assert steps == {recipe.STEPS}, "no student wins by taking more steps"
+
+
+def test_the_topics_become_a_source_and_a_target_without_dev(workspace: Workspace) -> None:
+    source, target = recipe.adaptation_projects(workspace)
+    assert recipe.adaptation_projects(workspace) == (source, target), "made once"
+    ours, theirs = (count_project(workspace, project.id) for project in (source, target))
+    assert ours.gold + theirs.gold == 964
+    assert (theirs.dev, theirs.test > 100) == (0, True)
+    plan = recipe.adaptation_plan(workspace, source, target)
+    STEPS["batch"].check(workspace, target, plan)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_shipped_results_say_what_they_are_from(name: str) -> None:
+    found = learn_results.shipped(name)
+    assert found is not None
+    made = found["made"]
+    assert made["n_done"] == made["n_runs"], "made by the whole recipe"
+    assert made["seed"] == recipe.SEED
+    assert {"torch", "sentence-transformers"} <= set(made["versions"])
+    path = Path(__file__).parent.parent / "sample_data" / "precomputed" / f"{name}.json"
+    assert path.stat().st_size < 60_000
+
+
+def test_shipped_results_answer_every_question(workspace: Workspace) -> None:
+    project = open_sample_project(workspace)
+    loop, other = (learn_results.shipped(name) or {} for name in SHIPPED)
+    found = {
+        **loop,
+        "gold": gold.gold_scores(workspace, project.id, ["train"]).tolist(),
+        "times": 1000.0,
+    }
+    for lesson in LESSONS:
+        known = other if lesson.key == "adaptation" else found
+        assert answers.right_answer(lesson.key, known) in lesson.choices, lesson.key
+
+
+def test_every_row_is_held_against_gold_only_training_of_its_size() -> None:
+    rows = {row["key"]: row for row in (learn_results.shipped("loop") or {})["rows"]}
+    for key, row in rows.items():
+        twin = rows["gold-full" if key in learn_results.BESIDE_FULL else "gold-small"]
+        if row is twin:
+            assert row["difference"] is None
+            continue
+        assert row["difference"] == pytest.approx(row["value"] - twin["value"]), key
+        assert row["difference_low"] < row["difference"] < row["difference_high"], key
+
+
+def test_shipped_counts_are_those_of_the_samplers(workspace: Workspace) -> None:
+    """The samplers do not depend on the machine, so they choose as many pairs here as when the file was made."""
+    project = open_sample_project(workspace)
+    loop = learn_results.shipped("loop") or {}
+    made = learn.run_samplers(workspace, project)
+    for one in made.found:
+        shipped = loop["strategies"][one.strategy]
+        assert one.n_pairs == pytest.approx(shipped["n_candidates"], rel=0.01), one.strategy
+        assert sum(shipped["bins"]) == shipped["n_pairs"]
+    distance = learn_results.distances_to_gold(
+        gold.gold_scores(workspace, project.id, ["train"]), loop["strategies"]["bm25"]["bins"]
+    )
+    assert distance["distance"] == pytest.approx(loop["strategies"]["bm25"]["distance"])
+
+
+def test_damaged_results_are_an_error_for_people(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learn_results.bundle, "root", lambda: tmp_path)
+    assert learn_results.shipped("loop") is None
+    learn_results.write_shipped(tmp_path / "sample_data" / "precomputed", "loop", {"kl": np.nan})
+    assert learn_results.shipped("loop") == {"kl": None}
+    (tmp_path / "sample_data" / "precomputed" / "loop.json").write_text("{", encoding="utf-8")
+    with pytest.raises(learn_results.WorkbenchError, match="cannot be read"):
+        learn_results.shipped("loop")
+
+
+def test_neighbours_by_words_share_words(workspace: Workspace) -> None:
+    project = open_sample_project(workspace)
+    sentence = "Learning a language takes patience and practice."
+    words, meaning = learn.neighbours_of(workspace, project, sentence, top_k=3)
+    assert len(words) == len(meaning) == 3
+    own = set(sentence.lower().strip(".").split())
+    assert all(own & set(near.text.lower().strip(".").split()) for near in words)
+    assert [near.score for near in meaning] == sorted(
+        (near.score for near in meaning), reverse=True
+    )
+
+
+def test_both_models_are_timed(workspace: Workspace) -> None:
+    project = open_sample_project(workspace)
+    times = learn.time_encoders(workspace, project, *learn_results.EXAMPLE)
+    assert times.score is None, "there is no trained cross-encoder yet"
+    assert times.all_cross > times.all_bi
+    assert times.all_cross == pytest.approx(49_995_000 / times.pairs_per_second)
+
+
+# --- progress ------------------------------------------------------------------------------------------
+
+
+def test_a_prediction_is_kept_and_cannot_be_changed(workspace: Workspace) -> None:
+    lessons.reveal_lesson(workspace, "ann", "gold", "low", {"right": "high"})
+    lessons.reveal_lesson(workspace, "ann", "gold", "high", {"right": "high"})
+    lessons.reveal_lesson(workspace, "bob", "gold", "high", {"right": "high"})
+    kept = lessons.progress_of(workspace, "ann")["gold"]
+    assert (kept.answer, kept.details) == ("low", {"right": "high"})
+    assert kept.revealed_at
+    assert [one.person for one in lessons.everyones_progress(workspace)] == ["ann", "bob"]
+
+
+def test_forgetting_one_person_leaves_the_others(workspace: Workspace) -> None:
+    for person in ("ann", "bob"):
+        lessons.reveal_lesson(workspace, person, "gold", "low", {})
+    assert lessons.forget_lessons(workspace, "ann") == 1
+    assert not lessons.progress_of(workspace, "ann")
+    assert lessons.forget_lessons(workspace) == 1
+    assert not lessons.everyones_progress(workspace)
+
+
+def test_progress_belongs_to_no_project(workspace: Workspace) -> None:
+    project = open_sample_project(workspace)
+    lessons.reveal_lesson(workspace, "ann", "gold", "low", {})
+    projects.delete_project(workspace, project.id)
+    assert json.dumps(lessons.progress_of(workspace, "ann")["gold"].answer) == '"low"'
