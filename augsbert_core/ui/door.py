@@ -1,0 +1,251 @@
+"""The door of a class: a name gives a seat, and a seat a workspace of its own. Without a class nothing of this is there."""
+
+import os
+import time
+from pathlib import Path
+
+import streamlit as st
+
+from augsbert_core import classroom as fair
+from augsbert_core.storage import classroom
+from augsbert_core.storage.class_database import Classroom, Seat
+from augsbert_core.storage.database import Workspace, default_home
+from augsbert_core.storage.records import Job
+from augsbert_core.ui import identity
+from augsbert_core.ui.widgets import as_text, page_link, user_errors
+
+IN_CLASS = "AUGSBERT_CLASSROOM"
+"""The environment variable that `augsbert app --classroom` sets for the server."""
+
+TOKEN = "seat"  # noqa: S105 (a key, not a password)
+"""The key of the seat's token, in the session and in the address of the page."""
+
+CODE = "class-code"
+TOLD = "class-told"
+KNOWN = "door-known"
+"""The name that was typed, when somebody has it."""
+
+SEEN_SECONDS = 30.0
+PLACES_SECONDS = 2.0
+DOOR_WIDTH = 520
+
+
+def in_class() -> bool:
+    """Whether this server serves a class."""
+    return bool(os.environ.get(IN_CLASS))
+
+
+def enter() -> Workspace:
+    """The workspace of whoever sits at this session; a newcomer sees the door, and the page ends there.
+
+    Without a class it is the one that the environment names. WorkbenchError: the class cannot be opened.
+    """
+    if not in_class():
+        return Workspace(default_home())
+    room = _room(str(default_home()))
+    seat = seat_here(room)
+    if seat is None:
+        _door(room)
+        st.stop()
+    _show_code(seat)
+    _note_presence(room, seat)
+    st.query_params[TOKEN] = st.session_state[TOKEN]
+    st.session_state.setdefault(identity.KEY, seat.name)
+    return seat.workspace(room)
+
+
+def room_here() -> Classroom | None:
+    """The class of this server, None without one."""
+    return _room(str(default_home())) if in_class() else None
+
+
+def seat_here(room: Classroom) -> Seat | None:
+    """The seat of this session: of its own token, or at first of the one in the address of the page."""
+    own = st.session_state.get(TOKEN)
+    seat = classroom.seat_of(room, own or st.query_params.get(TOKEN, ""))
+    if seat is None:
+        if own:  # given up: a new class, a new code. Nothing of the old seat stays in the session.
+            st.session_state.clear()
+            st.session_state[TOLD] = "This seat is no longer yours. Type your name to come in."
+        st.query_params.pop(TOKEN, None)
+        return None
+    st.session_state[TOKEN] = own or st.query_params[TOKEN]
+    return seat
+
+
+def check_seat(workspace: Workspace) -> None:
+    """In a class: draw the whole page anew, which shows the door, when the seat of this workspace was given up.
+
+    Parts of a page that are drawn by themselves do not come by the door.
+    """
+    room = room_here()
+    if room is None:
+        return
+    seat = seat_here(room)
+    if seat is None or seat.workspace(room) != workspace:
+        st.rerun()
+
+
+def is_teacher() -> bool:
+    """Whether the teacher of a class sits at this session."""
+    room = room_here()
+    seat = seat_here(room) if room else None
+    return seat is not None and seat.is_teacher
+
+
+def sit_down(token: str, code: str = "") -> None:
+    """Begin at a seat with an empty session, and draw the page anew. code: shown once, to be written down."""
+    st.session_state.clear()
+    st.session_state[TOKEN] = token
+    st.query_params[TOKEN] = token
+    if code:
+        st.session_state[CODE] = code
+    st.rerun()
+
+
+def seat_panel() -> None:
+    """Who sits here, a new code, and the way out, in the sidebar; nothing without a class."""
+    room = room_here()
+    seat = seat_here(room) if room else None
+    if room is None or seat is None:
+        return
+    with st.sidebar.popover(as_text(seat.name), icon=":material/chair:", width="stretch"):
+        if seat.is_teacher:
+            page_link("classroom", "The class")
+        else:
+            st.caption(
+                "Your work is kept in the class under your name. The address of this page opens it: do not pass it on."
+            )
+            if st.button("New code", icon=":material/key:", help="The old code opens it no more."):
+                with user_errors():
+                    code = classroom.new_code(room, seat.number, keep=st.session_state[TOKEN])
+                    st.session_state[CODE] = code
+                    st.rerun()
+        if st.button("Leave", icon=":material/logout:", help="Your work stays; come back by name."):
+            classroom.leave_seat(room, st.session_state[TOKEN])
+            st.session_state.clear()
+            st.query_params.clear()
+            st.rerun()
+
+
+def class_wait(workspace: Workspace, job: Job) -> str:
+    """For a waiting job in a class: how many jobs come before it; "" otherwise."""
+    room = room_here()
+    if room is None or job.state != "queued":
+        return ""
+    if classroom.is_closing(room):
+        return "The class is about to end: no more jobs start"
+    before = _places(str(room.home)).get((workspace.home.name, job.id))
+    if before is None:
+        return ""
+    return (
+        "Yours is next" if not before else f"{before} job{'s' if before != 1 else ''} before yours"
+    )
+
+
+@st.cache_data(ttl=PLACES_SECONDS, show_spinner=False)
+def _places(home: str) -> dict[tuple[str, int], int]:
+    return fair.jobs_before(_room(home))
+
+
+@st.cache_resource(show_spinner=False)
+def _room(home: str) -> Classroom:
+    return classroom.open_classroom(Path(home))
+
+
+@st.cache_resource(show_spinner=False)
+def _seen(home: str) -> dict[int, float]:
+    return {}
+
+
+def _note_presence(room: Classroom, seat: Seat) -> None:
+    seen = _seen(str(room.home))
+    if time.monotonic() - seen.get(seat.number, -SEEN_SECONDS) >= SEEN_SECONDS:
+        seen[seat.number] = time.monotonic()
+        classroom.mark_seen(room, seat.number)
+
+
+def _door(room: Classroom) -> None:
+    st.set_page_config(page_title="Come in · AugSBERT Workbench")
+    with (
+        st.container(horizontal_alignment="center"),
+        st.container(width=DOOR_WIDTH, border=True, key="door"),
+    ):
+        st.title("Come in", anchor=False)
+        if told := st.session_state.get(TOLD):
+            st.info(told, icon=":material/info:")
+        known = st.session_state.get(KNOWN)
+        if known is None:
+            _ask_name(room)
+        else:
+            _ask_code(room, known)
+        _teachers_way(room)
+
+
+def _ask_name(room: Classroom) -> None:
+    st.markdown(
+        "Type your name. You get a workspace of your own; nobody else in the class sees it."
+    )
+    with st.form("door-name-form", border=False):
+        name = st.text_input("Your name", key="door-name", max_chars=classroom.LONGEST_NAME)
+        if st.form_submit_button("Come in", type="primary", icon=":material/login:"):
+            with user_errors():
+                if classroom.is_taken(room, name):
+                    st.session_state[KNOWN] = classroom.clean_name(name)
+                    st.rerun()
+                sit_down(*classroom.take_seat(room, name))
+
+
+def _ask_code(room: Classroom, name: str) -> None:
+    st.markdown(
+        f"**{as_text(name)}** has a seat already. If that is you, type the four digits you got at your first visit; "
+        "if not, go back and add something to your name."
+    )
+    with st.form("door-code-form", border=False):
+        code = st.text_input("Your code", key="door-code", type="password", max_chars=12)
+        if st.form_submit_button("Go on with my work", type="primary", icon=":material/login:"):
+            with user_errors():
+                sit_down(classroom.pick_up_seat(room, name, code))
+    if st.button("Another name", icon=":material/arrow_back:", type="tertiary"):
+        del st.session_state[KNOWN]
+        st.rerun()
+
+
+def _teachers_way(room: Classroom) -> None:
+    with st.expander("I teach this class", icon=":material/school:"):
+        teacher_form(room)
+
+
+def teacher_form(room: Classroom) -> None:
+    """Ask for the teacher code and sit down as teacher."""
+    with st.form("teacher-code", border=False):
+        code = st.text_input(
+            "Teacher code",
+            key="door-teacher",
+            type="password",
+            help="Printed on the console when the class was started.",
+        )
+        if st.form_submit_button("Open the overview"):
+            with user_errors():
+                sit_down(classroom.sit_as_teacher(room, code))
+
+
+def _show_code(seat: Seat) -> None:
+    """The code of a new seat, until it is written down."""
+    code = st.session_state.get(CODE)
+    if code is None:
+        return
+    with (
+        st.container(horizontal_alignment="center"),
+        st.container(width=DOOR_WIDTH, border=True, key="code"),
+    ):
+        st.title("Your code", anchor=False)
+        st.markdown(
+            f"Write it down, {as_text(seat.name)}: with your name it opens your work on another day or another "
+            "computer. It is not shown again."
+        )
+        st.code(code, language=None)
+        if st.button("I have written it down", type="primary", key="code-kept"):
+            del st.session_state[CODE]
+            st.rerun()
+    st.stop()

@@ -1,0 +1,33 @@
+"""Classroom: who has come how far, what was predicted, and the way to the next group; for the teacher."""
+
+import streamlit as st
+
+from augsbert_core import ui
+from augsbert_core.ui.class_overview import class_jobs, new_codes, next_group, overview
+from augsbert_core.ui.door import room_here, seat_here, teacher_form
+
+bench = ui.open_bench()
+ui.page_header(
+    "Classroom",
+    "Who is here and how far everybody has come. Predictions are shown in numbers; what students do in their "
+    "workspaces stays theirs.",
+)
+
+room = room_here()
+seat = seat_here(room) if room else None
+if room is None or seat is None:
+    ui.empty_state(
+        "There is no class on this server. `augsbert app --classroom` starts one: everybody types a name and gets a "
+        "workspace of their own."
+    )
+    st.stop()
+if not seat.is_teacher:
+    st.info("This page is the teacher's.", icon=":material/lock:")
+    teacher_form(room)
+    st.stop()
+
+overview(room)
+class_jobs(room)
+st.subheader("Help and reset", anchor=False)
+new_codes(room)
+next_group(room)
