@@ -10,10 +10,11 @@ STAMP := $(VENV)/.installed
 app: $(STAMP)
 	$(BIN)/augsbert app --port $(PORT)
 
-# Most tests share the cores; those that measure time or drive a browser run afterwards, by themselves.
+# Most tests share the cores, then those that drive a browser; those that measure time run afterwards, by themselves.
 test: $(STAMP)
 	$(BIN)/python -m pytest -n logical --dist loadfile -m "not alone and not browser"
-	$(BIN)/python -m pytest -m "alone or browser"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m browser
+	$(BIN)/python -m pytest -m alone
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

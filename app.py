@@ -12,7 +12,7 @@ st.set_page_config(
 )
 
 
-def page(name: str, title: str, icon: str) -> st.Page:
+def page(name: str, title: str, icon: str, *, hidden: bool = False) -> st.Page:
     """One page of the loop: its file, and how the menu shows it."""
     return st.Page(
         f"pages/{name}.py",
@@ -20,13 +20,22 @@ def page(name: str, title: str, icon: str) -> st.Page:
         icon=f":material/{icon}:",
         url_path=name,
         default=name == "start",
+        visibility="hidden" if hidden else "visible",
     )
+
+
+def class_pages() -> dict[str, list[st.Page]]:
+    """The teacher's page; without a class there is none."""
+    if not ui.in_class():
+        return {}
+    return {"Class": [page("classroom", "Classroom", "groups", hidden=not ui.is_teacher())]}
 
 
 st.navigation(
     {
         "Data": [
             page("start", "Start", "home"),
+            page("learn", "Learn", "school"),
             page("gold", "Gold", "verified"),
             page("annotate", "Annotate", "edit_note"),
         ],
@@ -42,6 +51,7 @@ st.navigation(
             page("experiments", "Experiments", "science"),
             page("jobs", "Jobs", "pending_actions"),
         ],
-    },
+    }
+    | class_pages(),
     expanded=True,
 ).run()

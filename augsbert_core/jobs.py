@@ -14,13 +14,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-from augsbert_core import processes, worker
+from augsbert_core import classroom, processes, worker
 from augsbert_core.errors import Stopped, WorkbenchError
+from augsbert_core.fence import FENCE
 from augsbert_core.options import to_json
 from augsbert_core.processes import this_process
 from augsbert_core.progress import Report, silent
 from augsbert_core.storage import deletion, projects, queue, runs, uploads
-from augsbert_core.storage.database import Workspace, open_workspace
+from augsbert_core.storage.classroom import set_closing
+from augsbert_core.storage.database import BUSY_SECONDS, Workspace, open_workspace
 from augsbert_core.storage.records import Job
 
 GRACE_SECONDS = 15.0
@@ -78,15 +80,19 @@ def run_in_foreground(
         tend(workspace)
 
 
-def tend(workspace: Workspace) -> None:
-    """Close the jobs of dead processes and start what can start. Cheap, and safe from many processes."""
+def tend(workspace: Workspace, *, patience: float = 1.0) -> None:
+    """Close the jobs of dead processes and start what can start. Cheap, and safe from many processes.
+
+    In a class this is done for everybody. patience: seconds to wait for another process that tends the class.
+    """
     processes.reap()
     deletion.sweep_in_background(workspace)
+    room = classroom.classroom_of(workspace)
+    if room is not None:
+        classroom.tend(room, workspace, _close_dead, _start, patience)
+        return
     active = queue.active_jobs(workspace)
-    for job in active:
-        # A job that waits in the background has no process yet.
-        if (job.state != "queued" or job.in_foreground) and not processes.is_alive(job):
-            _close_abandoned(workspace, job)
+    _close_dead(workspace, active)
     if any(job.state == "queued" for job in active):
         for job in queue.next_background_jobs(workspace):
             _start(workspace, job)
@@ -106,6 +112,18 @@ def cancel(workspace: Workspace, job_id: int) -> None:
             worker.stop_file(workspace, job_id).touch()
         queue.ask_to_cancel(workspace, job_id)
     tend(workspace)
+
+
+def stop_class(room: classroom.Classroom) -> int:
+    """Let no job of the class start any more and ask all to stop; returns how many are still at work.
+
+    Called again, it ends those by force that have not reacted after GRACE_SECONDS.
+    """
+    set_closing(room, True)
+    for desk in classroom.jobs_of_class(room):
+        for job in desk.active:
+            cancel(desk.workspace, job.id)
+    return sum(len(desk.active) for desk in classroom.jobs_of_class(room))
 
 
 def can_be_forced(workspace: Workspace, job: Job) -> bool:
@@ -215,7 +233,7 @@ def _add(
 def _wait_for_turn(workspace: Workspace, job: Job, report: Report) -> None:
     """Return when the job is claimed for this process. Stopped: it was cancelled while it waited."""
     next_beat = 0.0
-    while not queue.claim_job(workspace, job.id, **this_process()):
+    while not _claim(workspace, job.id):
         if time.monotonic() >= next_beat:
             next_beat = time.monotonic() + worker.BEAT_SECONDS
             tend(workspace)
@@ -257,6 +275,13 @@ def _start(workspace: Workspace, job: Job) -> None:
     )
 
 
+def _close_dead(workspace: Workspace, active: list[Job]) -> None:
+    for job in active:
+        # A job that waits in the background has no process yet.
+        if (job.state != "queued" or job.in_foreground) and not processes.is_alive(job):
+            _close_abandoned(workspace, job)
+
+
 def _close_abandoned(workspace: Workspace, job: Job) -> None:
     if job.state == "cancelling":
         queue.finish_job(
@@ -283,10 +308,17 @@ def _remove_files(workspace: Workspace, run_ids: list[int], job_ids: list[int]) 
         worker.stop_file(workspace, job_id).unlink(missing_ok=True)
 
 
+def _claim(workspace: Workspace, job_id: int) -> bool:
+    room = classroom.classroom_of(workspace)
+    if room is not None:
+        return classroom.claim(room, workspace, job_id, this_process())
+    return queue.claim_job(workspace, job_id, **this_process())
+
+
 def _is_mine(workspace: Workspace, job_id: int) -> bool:
     """True when this process has the job: claimed in its name by whoever started it, or by itself now."""
     own = this_process()
-    if queue.claim_job(workspace, job_id, **own):
+    if _claim(workspace, job_id):
         return True
     job = queue.get_job(workspace, job_id)
     return (job.host, job.pid, job.state) in (
@@ -302,6 +334,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("job", type=int)
     given = parser.parse_args(arguments)
     workspace = open_workspace(given.home)
+    if classroom.classroom_of(workspace) is not None:
+        os.environ[FENCE] = str(workspace.home)
     if not _is_mine(workspace, given.job):
         return 0
     job = queue.get_job(workspace, given.job)
@@ -315,7 +349,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(worker.explain(error), file=sys.stderr)
         return 1
     finally:
-        tend(workspace)
+        tend(workspace, patience=BUSY_SECONDS)  # perhaps nobody else looks at the queue
     return 0
 
 

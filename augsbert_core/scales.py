@@ -23,6 +23,9 @@ __all__ = [
 
 RESERVED_KEYS = frozenset("crsfuhm?")
 
+LONGEST_LABEL = 30
+"""Characters of the longest word on a scale; more does not fit on a button."""
+
 
 def _numbered(labels: Sequence[str], keys: str) -> tuple[Level, ...]:
     top = len(labels) - 1
@@ -72,7 +75,8 @@ def level_labels(scale: str, levels: Sequence[Level], score_range: ScoreRange) -
 def custom_levels(words: Sequence[tuple[str, float]]) -> tuple[Level, ...]:
     """Levels for words with scores in [0, 1], lowest first, with the keys 1, 2, 3, …
 
-    WorkbenchError: fewer than two words, more than nine, one that is blank or there twice, or a score outside.
+    WorkbenchError: fewer than two words, more than nine, one that is blank, too long, not to be read or there twice, or a
+    score outside.
     """
     levels = [(label.strip(), float(score)) for label, score in words]
     if not 2 <= len(levels) <= 9:
@@ -80,6 +84,11 @@ def custom_levels(words: Sequence[tuple[str, float]]) -> tuple[Level, ...]:
     for label, score in levels:
         if not label:
             raise WorkbenchError("A label of the scale is blank. Give each a word.")
+        if len(label) > LONGEST_LABEL or not label.isprintable():
+            raise WorkbenchError(
+                f"The label {label[:LONGEST_LABEL]!a} of the scale has more than {LONGEST_LABEL} characters, or some "
+                "that cannot be shown. Give another word."
+            )
         if not (math.isfinite(score) and 0.0 <= score <= 1.0):
             raise WorkbenchError(f"The score of {label!r} is {score:g}. Give one from 0 to 1.")
     names = [label.casefold() for label, _ in levels]

@@ -10,7 +10,7 @@ from augsbert_core.ui.annotate_setup import first_steps, setup_view
 from augsbert_core.ui.annotate_views import choose_task, choose_view
 from augsbert_core.ui.annotate_work import work_view
 from augsbert_core.ui.best_worst_view import best_worst_view
-from augsbert_core.ui.identity import name_input
+from augsbert_core.ui.identity import name_button
 
 bench = ui.open_bench()
 ui.page_header(
@@ -26,18 +26,18 @@ if not tasks:
     setup_view(bench, project, tasks, counts)
     st.stop()
 
-view = choose_view()
+head = st.container(horizontal=True, gap="small", vertical_alignment="center")
+with head:
+    view = choose_view()
 if view == "setup":
     setup_view(bench, project, tasks, count_project(bench.workspace, project.id))
     st.stop()
-left, right = st.columns([2.8, 1], gap="medium", vertical_alignment="bottom")
-with left:
+with head:
     task = choose_task(project, tasks)
+    annotator = name_button() if view == "annotate" else ""
 if view == "agreement":
     agreement_view(bench, project, task)
     st.stop()
-with right:
-    annotator = name_input()
 if task.kind == "best-worst":
     best_worst_view(bench, project, task, annotator)
 else:

@@ -19,6 +19,7 @@ new_project_buttons(bench)
 
 if bench.project is None:
     st.caption("The sample project takes a few minutes for the whole loop.")
+    ui.page_link("learn", "New to the method? Learn it in eight steps")
     st.subheader("The loop", anchor=False)
     show_checklist(checklist(NOTHING), links=False)
     st.stop()

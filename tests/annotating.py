@@ -31,11 +31,14 @@ def add_task(
             ],
         )
     first = np.arange(start, start + n_pairs)
+    is_audit = options.purpose == "audit"
     items = annotation_tasks.ItemRows(
         first=first + 1,
         second=first,
-        suggestions=np.where(first % 2 == 0, 0.25, np.nan),
+        suggestions=np.where((first % 2 == 0) | is_audit, 0.25, np.nan),
         reasons=[f"reason {n}" for n in range(n_pairs)],
+        strata=np.zeros(n_pairs, int) if is_audit else None,
+        stratum_sizes=np.full(n_pairs, n_pairs) if is_audit else None,
     )
     return annotation_tasks.create_task(
         workspace,

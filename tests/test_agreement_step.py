@@ -1,5 +1,6 @@
 """The agreement report of a task against published examples and slow, obvious computations."""
 
+import json
 from itertools import combinations
 
 import numpy as np
@@ -7,10 +8,11 @@ import pytest
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score
 
+from augsbert_core.cli import main
 from augsbert_core.scales import Level
 from augsbert_core.steps.agreement import agreement
 from augsbert_core.storage import annotations
-from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.database import Workspace, writing
 from augsbert_core.storage.records import Project
 from tests.annotated import NONE, add_task, give, item_ids, made_up_pairs
 from tests.test_agreement import FOURTEEN_RATERS, OBSERVERS
@@ -114,6 +116,66 @@ def test_scores_given_after_the_suggestion_are_counted(
     assert report.share_seen == 0.5
     assert "4 of 8 scores (50%)" in report.anchoring
     assert "Bea 4" in report.anchoring
+
+
+def test_nothing_can_have_been_seen_where_a_pair_has_no_suggestion(
+    workspace: Workspace, project: Project
+) -> None:
+    half = np.array([0.5, 0.5, np.nan, np.nan])
+    task = add_task(workspace, project, made_up_pairs(4), n_scores=2, suggestions=half)
+    give(workspace, task, {"Ann": [1, 2, 3, 4], "Bea": [1, 2, 3, 4]})
+    with writing(workspace) as db:  # as an archive of an earlier version has it
+        db.execute("UPDATE annotation SET suggestion_seen = 1 WHERE annotator = 'Bea'")
+    report = agreement(workspace, task.id)
+    assert "2 of 8 scores (25%)" in report.anchoring
+
+
+def test_every_measure_has_an_interval(workspace: Workspace, project: Project) -> None:
+    rng = np.random.default_rng(3)
+    truth = rng.integers(0, 11, 40)
+    scores = {
+        name: (np.clip(truth + rng.integers(-2, 3, 40), 0, 10) / 2).tolist()
+        for name in ("Ann", "Bea", "Cleo")
+    }
+    task = add_task(workspace, project, made_up_pairs(40), n_scores=3)
+    give(workspace, task, scores)
+    report = agreement(workspace, task.id)
+    for figure in (report.fleiss, report.mean_spearman, report.mean_apart):
+        assert figure.value is not None
+        assert figure.interval is not None
+        assert figure.interval[0] < figure.value < figure.interval[1]
+    assert report.mean_apart.value == pytest.approx(
+        np.mean([two.mean_apart for two in report.twos])
+    )
+    # The bootstrap by hand: draw pairs, correlate each two anew.
+    table = np.array(list(scores.values()))
+    again = []
+    for _ in range(300):
+        drawn = table[:, rng.integers(0, 40, 40)]
+        again.append(np.mean([spearmanr(a, b).statistic for a, b in combinations(drawn, 2)]))
+    low, high = report.mean_spearman.interval or (0.0, 0.0)
+    assert (low, high) == pytest.approx(tuple(np.quantile(again, [0.025, 0.975])), abs=0.03)
+
+
+def test_the_command_gives_the_scale_of_the_page(
+    workspace: Workspace, project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = add_task(workspace, project, made_up_pairs(4), n_scores=2)
+    give(workspace, task, {"Ann": [1, 2, 3, 5], "Bea": [2, 3, 5, 5]})
+    command = ["--home", str(workspace.home), "annotate", "agreement", str(task.id)]
+    with pytest.raises(SystemExit):
+        main(command)
+    printed = capsys.readouterr().out
+    assert "Bias, on 0–5" in printed
+    assert "-1.00" in printed
+    assert "+1.00" in printed
+    low, high = agreement(workspace, task.id).alpha_interval.interval or (0.0, 0.0)
+    assert f"[{low:.3f}, {high:.3f}] on 4 pairs" in printed
+    with pytest.raises(SystemExit):
+        main([*command, "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert [one["bias"] for one in told["annotators"]] == pytest.approx([-1, 1])
+    assert told["figures"]["Mean distance"]["value"] == pytest.approx(1)
 
 
 def test_without_suggestions_there_is_no_warning(workspace: Workspace, project: Project) -> None:

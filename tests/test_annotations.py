@@ -15,7 +15,14 @@ from hypothesis import strategies as st
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import TaskOptions
 from augsbert_core.scales import SCALES
-from augsbert_core.storage import annotation_tasks, annotations, gold, projects, runs
+from augsbert_core.storage import (
+    annotation_standing,
+    annotation_tasks,
+    annotations,
+    gold,
+    projects,
+    runs,
+)
 from augsbert_core.storage.annotation_turns import is_swapped
 from augsbert_core.storage.annotations import GivenScore, Item
 from augsbert_core.storage.database import Workspace, open_workspace, reading, writing
@@ -305,11 +312,22 @@ def test_a_flag_outlives_the_claim_on_its_pair(workspace: Workspace) -> None:
 
 def test_once_a_suggestion_was_seen_it_stays_seen(workspace: Workspace) -> None:
     task_id = add_task(workspace, 1)
+    with writing(workspace) as db:
+        db.execute("UPDATE annotation_item SET suggestion = 0.7")
     shown = item(workspace, task_id, "ann")
     annotations.save(workspace, task_id, shown.id, "ann", score=0.5, suggestion_seen=True)
     annotations.undo(workspace, task_id, "ann")
     annotations.save(workspace, task_id, shown.id, "ann", score=0.4)
     assert annotations.score_matrix(workspace, task_id).seen.tolist() == [[True]]
+
+
+def test_where_no_model_has_scored_nothing_was_seen(workspace: Workspace) -> None:
+    task_id = add_task(workspace, 1)
+    with writing(workspace) as db:
+        db.execute("UPDATE annotation_item SET suggestion = NULL")
+    shown = item(workspace, task_id, "ann")
+    annotations.save(workspace, task_id, shown.id, "ann", score=0.5, suggestion_seen=True)
+    assert annotations.score_matrix(workspace, task_id).seen.tolist() == [[False]]
 
 
 @pytest.mark.parametrize("score", [None, -0.1, 1.1, float("nan"), float("inf")])
@@ -413,6 +431,49 @@ def test_progress_counts_pairs_and_time_at_work(workspace: Workspace) -> None:
     assert (everyone.annotator, everyone.scored, everyone.skipped) == ("ann", 3, 1)
     assert everyone.pairs_per_hour == done.pairs_per_hour
     assert everyone.last_at
+
+
+def test_a_guideline_that_someone_else_saved_is_not_overwritten(workspace: Workspace) -> None:
+    project = projects.create_project(workspace, "P")
+    projects.set_guideline(workspace, project.id, "ann's", seen="")
+    with pytest.raises(projects.GuidelineChanged) as error:
+        projects.set_guideline(workspace, project.id, "bob's", seen="")
+    assert error.value.text == "ann's"
+    assert projects.get_project(workspace, project.id).guideline == "ann's"
+    projects.set_guideline(workspace, project.id, "bob's", seen="ann's")
+    assert projects.get_project(workspace, project.id).guideline == "bob's"
+
+
+def test_counts_stay_true_whatever_people_do(workspace: Workspace) -> None:
+    """What is kept in memory against what stands in the store, over a long game of four people."""
+    task_id = add_task(workspace, 12, n_scores=2)
+    rng = np.random.default_rng(7)
+    people = ["ann", "bob", "cleo", "dan"]
+    here: dict[str, annotations.Item | None] = dict.fromkeys(people)
+    for turn in range(160):
+        name = people[rng.integers(4)]
+        shown = here[name] or annotations.next_item(workspace, task_id, name)
+        move = ["score", "score", "skip", "flag", "undo", "again"][rng.integers(6)]
+        if move == "undo":
+            shown = annotations.undo(workspace, task_id, name) or shown
+        elif shown is not None and move != "again":
+            score = 0.5 if move == "score" else None
+            shown = annotations.save(
+                workspace, task_id, shown.id, name, action=move, score=score, seconds=float(turn)
+            )
+        here[name] = shown
+        kept = annotations.progress(workspace, task_id, name)
+        annotation_standing._known.clear()
+        assert annotations.progress(workspace, task_id, name) == kept
+        with reading(workspace) as db:
+            rows = db.execute(
+                "SELECT sum(state = 'scored'), sum(state = 'scored' AND annotator = ?),"
+                " sum(state = 'skipped' AND annotator = ?), sum(flagged AND annotator = ?)"
+                " FROM annotation",
+                [name] * 3,
+            ).fetchone()
+        told = (kept.all_done, kept.done, kept.skipped, kept.flagged)
+        assert told == tuple(count or 0 for count in rows)
 
 
 def test_what_is_left_is_what_would_still_come(workspace: Workspace) -> None:
@@ -531,15 +592,13 @@ def test_the_state_is_what_the_events_say_and_undo_leads_back_to_nothing(moves: 
 
 # --- many at once ------------------------------------------------------------------------------------------
 
-N_SCORES_EACH = 500
 
-
-def _annotate(home: Path, task_id: int, name: str, times: Any) -> None:
-    """500 scores of one person, one after the other, through the store."""
+def _annotate(home: Path, task_id: int, name: str, n_each: int, times: Any) -> None:
+    """The scores of one person, one after the other, through the store."""
     workspace = open_workspace(home)
     slowest = 0.0
     shown = annotations.next_item(workspace, task_id, name)
-    for number in range(N_SCORES_EACH):
+    for number in range(n_each):
         assert shown is not None
         begun = time.perf_counter()
         shown = annotations.save(
@@ -569,19 +628,19 @@ def _train(home: Path, run_id: int, job_id: int, stop: Any, written: Any) -> Non
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("n_scores", [1, 2])
+@pytest.mark.parametrize(("n_scores", "n_each"), [(1, 500), (2, 150)])
 def test_two_people_and_a_job_write_at_once_and_nothing_is_lost(
-    workspace: Workspace, n_scores: int
+    workspace: Workspace, n_scores: int, n_each: int
 ) -> None:
     # Two pairs more than are scored: whoever is done first keeps one on the screen.
-    task_id = add_task(workspace, 2 * N_SCORES_EACH // n_scores + 2, n_scores=n_scores)
+    task_id = add_task(workspace, 2 * n_each // n_scores + 2, n_scores=n_scores)
     project_id = annotation_tasks.get_task(workspace, task_id).project_id
     job_id, run_id = _running_job(workspace, project_id)
     context = multiprocessing.get_context("spawn")
     times, written, stop = context.Queue(), context.Queue(), context.Event()
     job = context.Process(target=_train, args=(workspace.home, run_id, job_id, stop, written))
     people = [
-        context.Process(target=_annotate, args=(workspace.home, task_id, name, times))
+        context.Process(target=_annotate, args=(workspace.home, task_id, name, n_each, times))
         for name in ("ann", "bob")
     ]
     for process in (job, *people):
@@ -598,12 +657,12 @@ def test_two_people_and_a_job_write_at_once_and_nothing_is_lost(
     )
 
     events = rows(workspace, "SELECT item_id, annotator, action FROM annotation_event")
-    assert len(events) == len(set(events)) == 2 * N_SCORES_EACH
+    assert len(events) == len(set(events)) == 2 * n_each
     matrix = annotations.score_matrix(workspace, task_id)
-    assert (~np.isnan(matrix.scores)).sum(axis=1).tolist() == [N_SCORES_EACH, N_SCORES_EACH]
+    assert (~np.isnan(matrix.scores)).sum(axis=1).tolist() == [n_each, n_each]
     per_pair = (~np.isnan(matrix.scores)).sum(axis=0)
     assert per_pair.max() == n_scores
-    assert (per_pair > 0).sum() == 2 * N_SCORES_EACH // n_scores
+    assert (per_pair > 0).sum() == 2 * n_each // n_scores
     for name in ("ann", "bob"):
         given_scores = rows(
             workspace,
@@ -611,7 +670,7 @@ def test_two_people_and_a_job_write_at_once_and_nothing_is_lost(
             name,
         )
         assert [score for (score,) in given_scores] == [
-            (number % 11) / 10 for number in range(N_SCORES_EACH)
+            (number % 11) / 10 for number in range(n_each)
         ]
     assert rows(workspace, "SELECT count(*) FROM metric") == [(n_points,)]
 

@@ -161,6 +161,49 @@ def test_no_wrong_positive_among_few_pairs_does_not_mean_none_in_the_set():
     assert 0.05 < found.wrong_positives.high < 0.25
 
 
+def test_no_wrong_positive_in_strata_scored_throughout_is_no_census_of_the_set():
+    # Three pairs of the region of positives are all there are of it; the other region may hold more.
+    labeler = np.array([0.9, 0.8, 0.7, 0.1, 0.2, 0.3])
+    stratum, sizes = np.array([1, 1, 1, 0, 0, 0]), np.array([3, 3, 3, 900, 900, 900])
+    found = audit_figures(
+        labeler, labeler, stratum, sizes, threshold=0.5, rng=np.random.default_rng(0)
+    )
+    assert not found.is_census
+    assert (found.wrong_of_positives.value, found.wrong_of_positives.low) == (0.0, 0.0)
+    assert found.wrong_of_positives.high > 0.2
+    human = np.array([0.9, 0.2, 0.7, 0.1, 0.2, 0.3])
+    share = audit_figures(
+        labeler, human, stratum, sizes, threshold=0.5, rng=np.random.default_rng(0)
+    ).wrong_of_positives
+    assert share.value == pytest.approx(1 / 3)
+    assert share.low < share.value < share.high
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_a_census_is_called_one(n):
+    labeler = np.linspace(0.6, 1.0, n)
+    found = audit_figures(
+        labeler,
+        labeler,
+        np.zeros(n, int),
+        np.full(n, n),
+        threshold=0.5,
+        rng=np.random.default_rng(0),
+    )
+    assert found.is_census
+    for one in (found.mae, found.wrong_positives, found.wrong_of_positives):
+        assert (one.value, one.low, one.high, one.is_census) == (0.0, 0.0, 0.0, True)
+
+
+def test_equal_errors_are_told_from_a_census():
+    labeler, sizes = np.array([0.2, 0.4, 0.6]), np.full(3, 300)
+    for away, equal in (([0.1, -0.1, 0.1], True), ([0.1, -0.3, 0.1], False)):
+        found = audit_figures(
+            labeler, labeler + away, np.zeros(3, int), sizes, rng=np.random.default_rng(0)
+        )
+        assert (found.equal_errors, found.is_census) == (equal, False)
+
+
 def test_a_stratum_with_two_sizes_or_too_small_a_one_is_refused():
     for sizes in ([5, 6], [1, 1]):
         with pytest.raises(ValueError, match="stratum 0 of 2 pairs"):

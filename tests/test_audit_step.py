@@ -9,7 +9,7 @@ from augsbert_core.metrics.audit import audit_figures
 from augsbert_core.steps.audit import audit_line, audit_report, audit_tasks, draw_audit, task_report
 from augsbert_core.storage import annotations, projects
 from augsbert_core.storage.annotation_tasks import delete_task, get_task
-from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.database import Workspace, writing
 from augsbert_core.storage.records import Project
 from augsbert_core.storage.reviews import review_silver_pair
 from augsbert_core.storage.score_matrices import adjudicate, score_matrix
@@ -148,3 +148,75 @@ def test_the_chart_has_a_point_per_scored_pair_and_a_line_where_both_agree(
     assert sum(len(region.x) for region in regions) == 9
     assert regions[0].text[0].startswith("&lt;b&gt;a")
     assert "…" in regions[0].text[0]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE annotation_item SET stratum = NULL, stratum_size = NULL",
+        "UPDATE annotation_item SET stratum = NULL, stratum_size = NULL WHERE position = 0",
+        "UPDATE annotation_item SET stratum_size = position + 1",
+        "UPDATE annotation_item SET stratum_size = 1",
+        "UPDATE annotation_item SET stratum = -3",
+    ],
+)
+def test_strata_that_cannot_be_are_one_stratum_of_the_whole_set(
+    workspace, project, set_id, statement
+):
+    task_id = draw_audit(workspace, project, set_id, n_pairs=10)
+    score_all(workspace, task_id, "Ada")
+    with writing(workspace) as db:
+        db.execute(statement)
+    report = audit_report(workspace, set_id)
+    assert report.figures.n_pairs == 300
+    assert report.figures.mae.low < report.figures.mae.value < report.figures.mae.high
+    assert set(report.sample["stratum"]) == {0}
+    assert set(report.sample["stratum_size"]) == {300}
+    assert audit_line(report).startswith("Audited: 10 pairs, MAE")
+
+
+def test_a_pair_of_which_the_labeler_said_nothing_counts_as_not_scored(workspace, project, set_id):
+    task_id = draw_audit(workspace, project, set_id, n_pairs=10)
+    score_all(workspace, task_id, "Ada")
+    with writing(workspace) as db:
+        db.execute("UPDATE annotation_item SET suggestion = NULL WHERE position = 3")
+    report = audit_report(workspace, set_id)
+    assert (report.figures.n_scored, report.figures.n_drawn) == (9, 10)
+    assert np.isfinite(report.figures.mae.value)
+
+
+def test_one_scored_pair_is_said_to_say_little(workspace, project, set_id):
+    task_id = draw_audit(workspace, project, set_id, n_pairs=1)
+    score_all(workspace, task_id, "Ada")
+    line = audit_line(audit_report(workspace, set_id))
+    assert line.startswith("Audited: 1 pair, MAE")
+    assert "(no interval)" in line
+    assert "One scored pair says nothing about how far other pairs differ." in line
+
+
+def test_equal_errors_are_told(workspace, project, set_id):
+    task_id = draw_audit(workspace, project, set_id, n_pairs=6)
+    with writing(workspace) as db:
+        db.execute("UPDATE annotation_item SET suggestion = 0.5")
+    item = annotations.next_item(workspace, task_id, "Ada")
+    while item is not None:
+        item = annotations.save(workspace, task_id, item.id, "Ada", score=0.7)
+    line = audit_line(audit_report(workspace, set_id))
+    assert "All 6 scored pairs are equally far from what people say" in line
+
+
+def test_a_set_that_was_scored_throughout_is_a_census(workspace, project):
+    ids = silver_pairs.corpus(workspace, project, 5)
+    few = silver_pairs.silver_set(
+        workspace, project, silver_pairs.candidate_set(workspace, project, ids, 4)
+    )
+    silver_pairs.label(workspace, few, [0.1, 0.5, 0.7, 0.9])
+    task_id = draw_audit(workspace, project, few)
+    score_all(workspace, task_id, "Ada", too_high=0.0)
+    line = audit_line(audit_report(workspace, few))
+    assert line.startswith(
+        "Audited: all 4 pairs, MAE 0.00 on 0–5, bias +0.00, Spearman 1.00, wrong"
+    )
+    assert "positives 0 % of the labeler's positives (a census: nothing is estimated)." in line
+    assert "95 %" not in line
+    assert "[" not in line

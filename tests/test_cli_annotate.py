@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from augsbert_core.storage import projects
+from augsbert_core.storage.database import open_workspace
 from tests.conftest import GOLD_CSV
+from tests.silver_pairs import sixty_pairs
 from tests.test_cli import Terminal
 
 
@@ -90,7 +93,10 @@ def test_sentences_in_any_order_name_a_pair(augsbert: Terminal, tmp_path: Path) 
     [
         ("item,score\n99999,3\n", "line 2: item 99999 is not in this task"),
         ("item,score\n{item},7\n", "line 2: '7' is no score of this task"),
-        ("item,score\n{item},good\n", "Give a number on 0:5, or one of 0, 0.5"),
+        ("item,score\n{item},good\n", "Give one of 0, 0.5, 1"),
+        ("item,score\n{item},3.7\n", "'3.7' is no score of this task. Give one of 0, 0.5, 1"),
+        ("item,score\n{item},3\n{item},4\n", "line 3: ann scores this pair in line 2 already"),
+        ("item,score,Score\n{item},3,4\n", "2 columns named score, at 2 and 3"),
         ("item,mark\n{item},3\n", "a header with score"),
     ],
 )
@@ -107,6 +113,30 @@ def test_a_row_that_says_nothing_known_is_named(
     assert code == 1
     assert said in error
     assert augsbert.json("annotate", "tasks", "-p", "P")["tasks"][0]["n_answers"] == 0
+
+
+def test_a_bad_name_in_a_file_saves_nobodys_scores(augsbert: Terminal, tmp_path: Path) -> None:
+    task = new_task(augsbert)
+    path = tmp_path / "sheet.csv"
+    augsbert.json("annotate", "sheet", task, "--output", path, "--annotator", "ann")
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        items = [row["item"] for row in csv.DictReader(file)]
+    rows = [f"{items[0]},3,ann", f"{items[1]},3,{'x' * 300}"]
+    path.write_text("item,score,annotator\n" + "\n".join(rows), encoding="utf-8")
+    code, _, said = augsbert("annotate", "score", task, path)
+    assert code == 1
+    assert "line 3: A person needs a name" in said
+    assert augsbert.json("annotate", "tasks", "-p", "P")["tasks"][0]["n_answers"] == 0
+
+
+def test_a_number_between_two_levels_is_refused(augsbert: Terminal, tmp_path: Path) -> None:
+    task = new_task(augsbert, "--scale", "binary")
+    sheet = filled_sheet(augsbert, task, tmp_path / "a.csv", "ann", "0.37")
+    code, _, said = augsbert("annotate", "score", task, sheet)
+    assert code == 1
+    assert "'0.37' is no score of this task. Give one of no (0), yes (1)" in said
+    sheet = filled_sheet(augsbert, task, tmp_path / "b.csv", "ann", "1")
+    assert augsbert.json("annotate", "score", task, sheet)["saved"] == {"ann": 5}
 
 
 def test_words_are_scores(augsbert: Terminal, tmp_path: Path) -> None:
@@ -155,8 +185,49 @@ def test_every_queue_is_listed(augsbert: Terminal) -> None:
     assert [one["name"] for one in listed] == list(QUEUES)
 
 
+def test_a_new_task_says_why_it_has_fewer_pairs_and_its_name_once(augsbert: Terminal) -> None:
+    _, said, _ = augsbert(
+        "annotate", "new", "-p", "P", "--gold", "--split", "train", "--pairs", 200
+    )
+    assert said.splitlines()[0] == "Task 1: 5 pairs."
+    assert "lowered from 200 to 5" in said
+
+
+def test_a_sheet_says_the_scale(augsbert: Terminal, tmp_path: Path) -> None:
+    task = new_task(augsbert)
+    told = augsbert.json(
+        "annotate", "sheet", task, "--output", tmp_path / "a.csv", "--annotator", "a"
+    )
+    assert told["scale"] == "a number from 0 to 5"
+    assert "scale" in (tmp_path / "a.csv").read_text(encoding="utf-8-sig").splitlines()[0]
+
+
 def test_best_worst_tasks_are_made_with_their_tuples(augsbert: Terminal) -> None:
     told = augsbert.json(
         "annotate", "new", "-p", "P", "--gold", "--kind", "best-worst", "--tuples-per-pair", 1
     )
     assert (told["kind"], told["n_items"], told["n_tuples"]) == ("best-worst", 11, 11)
+
+
+def test_an_audit_is_drawn_by_score_regions_without_saying_so(augsbert: Terminal) -> None:
+    workspace = open_workspace(augsbert.home)
+    (project,) = projects.list_projects(workspace)
+    silver = sixty_pairs(workspace, project)
+    told = ("annotate", "new", "-p", "P", "--silver", silver, "--purpose", "audit", "--pairs", 10)
+    assert augsbert.json(*told)["queue"] == "score-strata"
+    code, _, said = augsbert(*told, "--queue", "random")
+    assert code == 1
+    assert "take the queue score-strata, not random" in said
+    assert augsbert.json("annotate", "new", "-p", "P", "--silver", silver)["queue"] == "random"
+
+
+def test_a_name_is_kept_as_it_can_be_read(augsbert: Terminal, tmp_path: Path) -> None:
+    task = new_task(augsbert)
+    sheet = filled_sheet(augsbert, task, tmp_path / "a.csv", "ann", "3")
+    named = ("annotate", "score", task, sheet, "--annotator")
+    code, _, said = augsbert(*named, "\u202e\x00 ")
+    assert code == 1
+    assert "A person needs a name" in said
+    assert list(augsbert.json(*named, " A\x00da\u202e  B. ")["saved"].values()) == [5]
+    people = augsbert.json("annotate", "agreement", task)["annotators"]
+    assert [one["name"] for one in people] == ["Ada B."]

@@ -157,3 +157,23 @@ def test_a_set_that_is_not_there(workspace: Workspace) -> None:
         refused = command(workspace, *words)
         assert isinstance(refused.exception, WorkbenchError), words
         assert "ilver set 9" in str(refused.exception)
+
+
+def test_a_name_is_the_same_however_it_is_spaced(workspace: Workspace, silver_set: int) -> None:
+    command(
+        workspace,
+        "review",
+        silver_set,
+        "--status",
+        "rejected",
+        "--yes",
+        "--actor",
+        " A\x00da\u202e  B.",
+    )
+    undone = command(workspace, "undo-review", silver_set, "--actor", "Ada B.")
+    assert undone.stdout.startswith("Undone on 60 pairs")
+    long = command(
+        workspace, "review", silver_set, "--status", "flagged", "--yes", "--actor", "x" * 201
+    )
+    assert "1 to 200 characters" in str(long.exception)
+    assert statuses(workspace, silver_set) == {"unreviewed": 60}

@@ -1,7 +1,8 @@
 """Undo and redo: nothing is lost, nobody takes back what others decided, and the log only grows."""
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ from tests.silver_pairs import (
 N_PAIRS = 10
 
 places = st.integers(0, N_PAIRS - 1)
+parts = st.sampled_from([1, 3, N_PAIRS])
 bulk_statuses = st.sampled_from(reviews.BULK_STATUSES)
 scores = st.sampled_from([0.0, 0.125, 1 / 3, 0.5, 0.9, 1.0])
 EDITS = st.one_of(
@@ -118,6 +120,16 @@ def until_none(turn: Callable[[], str | None]) -> int:
     return done
 
 
+@contextmanager
+def parts_of(n_pairs: int) -> Iterator[None]:
+    """Edits of more pairs than these are carried out in parts of so many, without a pause."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("AT_ONCE", "FIRST_PART", "FEWEST"):
+            patch.setattr(edit_changes, name, n_pairs)
+        patch.setattr(edit_changes, "PAUSE_SECONDS", 0.0)
+        yield
+
+
 @cache
 def template() -> tuple[bytes, tuple[int, int]]:
     """The database of a workspace with `two_sets`, and their numbers."""
@@ -128,17 +140,22 @@ def template() -> tuple[bytes, tuple[int, int]]:
         return (workspace.home / "copy.db").read_bytes(), sets
 
 
-def in_new_workspace(check: Callable[[Workspace, tuple[int, int]], None]) -> None:
+def in_new_workspace(
+    check: Callable[[Workspace, tuple[int, int]], None], part: int = N_PAIRS
+) -> None:
     database, sets = template()
     with tempfile.TemporaryDirectory() as folder:
         workspace = Workspace(Path(folder))
         workspace.database.write_bytes(database)
-        check(workspace, sets)
+        with parts_of(part):
+            check(workspace, sets)
 
 
 @settings(deadline=None, max_examples=15)
-@given(st.lists(EDITS, max_size=8))
-def test_all_undone_is_the_start_and_all_redone_is_the_end(sequence: list[tuple]) -> None:
+@given(st.lists(EDITS, max_size=8), parts)
+def test_all_undone_is_the_start_and_all_redone_is_the_end(
+    sequence: list[tuple], part: int
+) -> None:
     def check(workspace: Workspace, sets: tuple[int, int]) -> None:
         scope = Scope.silver(sets[0])
         states = [state(workspace)]
@@ -159,7 +176,7 @@ def test_all_undone_is_the_start_and_all_redone_is_the_end(sequence: list[tuple]
         assert until_none(lambda: edits.undo(workspace, scope, "ann")) == len(states) - 1
         assert state(workspace) == states[0]
 
-    in_new_workspace(check)
+    in_new_workspace(check, part)
 
 
 def attempt(
@@ -178,8 +195,10 @@ PEOPLE = st.sampled_from(["ann", "ben", "cleo"])
 
 
 @settings(deadline=None, max_examples=25)
-@given(st.lists(st.tuples(PEOPLE, st.one_of(EDITS, TURNS)), max_size=16))
-def test_nobody_takes_back_what_others_have_decided(sequence: list[tuple[str, tuple]]) -> None:
+@given(st.lists(st.tuples(PEOPLE, st.one_of(EDITS, TURNS)), max_size=16), parts)
+def test_nobody_takes_back_what_others_have_decided(
+    sequence: list[tuple[str, tuple]], part: int
+) -> None:
     """The model: who decided on a pair, latest last; an undo may remove the actor's own decision from the end alone."""
 
     def check(workspace: Workspace, sets: tuple[int, int]) -> None:
@@ -209,12 +228,12 @@ def test_nobody_takes_back_what_others_have_decided(sequence: list[tuple[str, tu
             assert log(workspace)[: len(was)] == was, "the log only grows"
             assert stored_bins(workspace) == recounted(workspace)
 
-    in_new_workspace(check)
+    in_new_workspace(check, part)
 
 
 @settings(deadline=None, max_examples=25)
-@given(st.lists(st.one_of(EDITS, TURNS), max_size=16))
-def test_undo_and_redo_walk_along_what_one_has_done(sequence: list[tuple]) -> None:
+@given(st.lists(st.one_of(EDITS, TURNS), max_size=16), parts)
+def test_undo_and_redo_walk_along_what_one_has_done(sequence: list[tuple], part: int) -> None:
     """The model: a list of states and a place in it; an edit cuts off what lies ahead."""
 
     def check(workspace: Workspace, sets: tuple[int, int]) -> None:
@@ -236,7 +255,85 @@ def test_undo_and_redo_walk_along_what_one_has_done(sequence: list[tuple]) -> No
             offered = edits.undo_state(workspace, scope, "ann")
             assert (offered.undo is None, offered.redo is None) == (at == 0, at == len(path) - 1)
 
-    in_new_workspace(check)
+    in_new_workspace(check, part)
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+def killed_after(n_parts: int) -> Callable[[], bool]:
+    """A `should_stop` that ends everything after so many parts."""
+    left = [n_parts]
+
+    def should_stop() -> bool:
+        if not left[0]:
+            raise Killed
+        left[0] -= 1
+        return False
+
+    return should_stop
+
+
+def in_force(workspace: Workspace, actor: str) -> set[int]:
+    """The pairs on which a decision of this person stands, by the log."""
+    with reading(workspace) as db:
+        query = "SELECT pair_id FROM edit JOIN edit_change ON edit_id = edit.id WHERE actor = ? AND in_force"
+        return {row[0] for row in db.execute(query, [actor])}
+
+
+@settings(deadline=None, max_examples=20)
+@given(
+    st.sampled_from([("bulk", "rejected"), ("rescale", (0.3, 1.2))]),
+    st.lists(st.tuples(st.sampled_from(["undo", "redo"]), st.integers(1, 4)), max_size=6),
+    st.integers(1, 4),
+)
+def test_whatever_is_killed_between_its_parts_can_be_gone_on_with(
+    edit: tuple[str, Any], turns: list[tuple[str, int]], n_parts: int
+) -> None:
+    def check(workspace: Workspace, sets: tuple[int, int]) -> None:
+        scope, start = Scope.silver(sets[0]), state(workspace)
+        told: dict[str, Any] = {
+            "actor": "ann",
+            "summary": "s",
+            "should_stop": killed_after(n_parts),
+        }
+        ids = ids_of(workspace, sets[0])
+        with suppress(Killed):
+            if edit[0] == "bulk":
+                reviews.review_many(workspace, sets[0], ids, status=edit[1], **told)
+            else:
+                low, high = edit[1]
+                reviews.rescale_many(workspace, sets[0], ids, low=low, high=high, **told)
+        n_done = min(3 * n_parts, N_PAIRS)
+        assert [row.n_changes for row in edits.edit_log(workspace, scope)] == [n_done]
+        end = state(workspace)
+        assert edits.undo(workspace, scope, "ann")
+        assert state(workspace) == start
+        assert edits.redo(workspace, scope, "ann")
+        assert state(workspace) == end
+        for name, stop in turns:
+            with suppress(Killed):
+                turn = edits.undo if name == "undo" else edits.redo
+                turn(workspace, scope, "ann", should_stop=killed_after(stop))
+            assert stored_bins(workspace) == recounted(workspace)
+            changed = [
+                pair for pair in all_pairs(workspace, sets[0]) if pair["status"] != "unreviewed"
+            ]
+            assert {pair["id"] for pair in changed} == in_force(workspace, "ann")
+        if edits.undo_state(workspace, scope, "ann").undo:
+            assert edits.undo(workspace, scope, "ann")
+        assert state(workspace) == start
+        assert edits.redo(workspace, scope, "ann")
+        assert state(workspace) == end
+        with suppress(Killed):
+            edits.undo(workspace, scope, "ann", should_stop=killed_after(1))
+        reviews.review_silver_pair(workspace, int(ids[0]), status="flagged", actor="ann")
+        assert edits.undo_state(workspace, scope, "ann").redo is None
+        until_none(lambda: edits.undo(workspace, scope, "ann"))
+        assert state(workspace) == start
+
+    in_new_workspace(check, 3)
 
 
 # --- by example ----------------------------------------------------------------------------------------
@@ -385,24 +482,92 @@ def test_the_history_of_a_pair(workspace: Workspace, silver: int) -> None:
     assert edits.pair_history(workspace, "gold_pair", pair) == []
 
 
-def test_indexes_that_are_left_out_for_large_edits_are_there_again(
-    workspace: Workspace, silver: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def indexes() -> list[tuple[str, str]]:
-        with reading(workspace) as db:
-            query = "SELECT name, sql FROM sqlite_master WHERE type = 'index' ORDER BY name"
-            return [tuple(row) for row in db.execute(query)]
+def test_others_save_between_the_parts_of_an_edit(workspace: Workspace, silver: int) -> None:
+    """What they decide on meanwhile is left alone, by the edit and by its undo; all numbers fit at any moment."""
+    ids, scope, seen = ids_of(workspace, silver), Scope.silver(silver), []
 
-    monkeypatch.setattr(edit_changes, "MANY", 10)
-    before, start = indexes(), state(workspace)
+    def ben_saves(fraction: float, *_: Any) -> None:
+        counts = silver_bins.silver_status_counts(workspace, silver)
+        seen.append((round(60 * fraction), counts["rejected"]))
+        assert stored_bins(workspace) == recounted(workspace)
+        if fraction < 1:
+            pair = int(ids[-len(seen)])
+            reviews.review_silver_pair(workspace, pair, status="accepted", actor="ben")
+
+    def cleo_saves(*_: Any) -> None:
+        if not edits.count_edits(workspace, scope, actor="cleo"):
+            reviews.review_silver_pair(workspace, int(ids[50]), status="flagged", actor="cleo")
+
+    told: dict[str, Any] = {"status": "rejected", "actor": "ann", "summary": "all"}
+    with parts_of(20):
+        assert reviews.review_many(workspace, silver, ids, **told, report=ben_saves) == 58
+        assert seen == [(20, 20), (40, 40), (60, 58)]
+        assert [row.n_changes for row in edits.edit_log(workspace, scope, actor="ann")] == [58]
+        done = edits.undo(workspace, scope, "ann", report=cleo_saves)
+    assert done == "Undone on 57 pairs; 1 pair stays as decided by cleo: all"
+    assert silver_bins.silver_status_counts(workspace, silver) == {
+        "unreviewed": 57, "corrected": 0, "accepted": 2, "rejected": 0, "flagged": 1,
+    }  # fmt: skip
+
+
+def test_an_edit_that_is_taken_back_in_another_window_ends(
+    workspace: Workspace, silver: int
+) -> None:
     ids, scope = ids_of(workspace, silver), Scope.silver(silver)
-    reviews.rescale_many(workspace, silver, ids, low=0.2, high=0.4, actor="a", summary="r")
-    reviews.review_many(workspace, silver, ids, status="rejected", actor="a", summary="s")
-    assert stored_bins(workspace) == recounted(workspace)
-    assert until_none(lambda: edits.undo(workspace, scope, "a")) == 2
-    assert (indexes(), state(workspace)) == (before, start)
-    with reading(workspace) as db:
-        assert db.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
+    told: dict[str, Any] = {"status": "rejected", "actor": "ann", "summary": "all"}
+    with parts_of(20), pytest.raises(WorkbenchError, match="when 20 of 60 pairs were done"):
+        reviews.review_many(
+            workspace, silver, ids, **told, report=lambda *_: edits.undo(workspace, scope, "ann")
+        )
+    assert silver_bins.silver_status_counts(workspace, silver)["unreviewed"] == 60
+    assert edits.undo_state(workspace, scope, "ann") == UndoState(None, "all")
+
+
+def test_a_large_edit_is_refused_before_anything_is_changed(
+    workspace: Workspace, silver: int
+) -> None:
+    ids, scope = ids_of(workspace, silver), Scope.silver(silver)
+    with parts_of(20):
+        reviews.review_many(workspace, silver, ids, status="rejected", actor="ann", summary="all")
+        reviews.review_silver_pair(workspace, int(ids[-1]), status="flagged", actor="ben")
+        before = state(workspace)
+        with pytest.raises(Overwritten, match="ben has changed 1 of the 60 pairs"):
+            edits.undo(workspace, scope, "ann")
+    assert state(workspace) == before
+
+
+def test_the_history_tells_how_far_an_undo_that_was_killed_has_come(
+    workspace: Workspace, silver: int
+) -> None:
+    ids, scope = ids_of(workspace, silver), Scope.silver(silver)
+    with parts_of(20):
+        reviews.review_many(workspace, silver, ids, status="rejected", actor="ann", summary="all")
+        with pytest.raises(Killed):
+            edits.undo(workspace, scope, "ann", should_stop=killed_after(2))
+        rows = edits.edit_log(workspace, scope)
+        assert [(row.kind, row.n_changes, row.state) for row in rows] == [
+            ("undo", 40, "logged"), ("bulk-review", 60, "applied"),
+        ]  # fmt: skip
+        for pair, kinds in ((ids[39], ["bulk-review", "undo"]), (ids[40], ["bulk-review"])):
+            found = edits.pair_history(workspace, "silver_pair", int(pair))
+            assert [row.kind for row in found] == kinds
+        assert edits.undo_state(workspace, scope, "ann") == UndoState("all", "all")
+        assert edits.undo(workspace, scope, "ann") == "Undone on 60 pairs: all"
+    assert [row.n_changes for row in edits.edit_log(workspace, scope)] == [60, 60]
+
+
+def test_what_an_undo_has_left_is_there_already(workspace: Workspace, silver: int) -> None:
+    """Bob rejects, Ann accepts, Bob leaves it so, Ann takes hers back: it is Bob's again, and he can take it back."""
+    pair, scope = int(ids_of(workspace, silver)[0]), Scope.silver(silver)
+    for actor, status in (("bob", "rejected"), ("ann", "accepted")):
+        reviews.review_silver_pair(workspace, pair, status=status, actor=actor)
+    assert str(edits.undo(workspace, scope, "bob", leave_overwritten=True)).startswith("Left")
+    assert edits.undo(workspace, scope, "ann") == "Back to rejected: sentence 0"
+    assert edits.undo_state(workspace, scope, "bob") == UndoState(None, "rejected: sentence 0")
+    assert edits.redo(workspace, scope, "bob") == (
+        "There already, nothing was changed: rejected: sentence 0"
+    )
+    assert edits.undo(workspace, scope, "bob") == "Back to unreviewed: sentence 0"
 
 
 def test_a_deleted_set_takes_its_log_along(

@@ -16,11 +16,14 @@ WORDS = {
     "errors",
     "progress",
     "bundle",
+    "fence",
     "files",
     "cards",
     "scripts",
     "toml_text",
     "scales",
+    "learn",
+    "person_names",
     "words",
 }
 NUMERICS = {
@@ -67,7 +70,7 @@ ROOMS: dict[str, tuple[set[str], set[str]]] = {
     ),
 }  # fmt: skip
 
-JOB_MODULES = {"jobs", "worker", "processes"}
+JOB_MODULES = {"jobs", "worker", "processes", "classroom"}
 
 
 def room_of(path: Path) -> str:

@@ -11,6 +11,7 @@ from augsbert_core import jobs
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import ImportOptions, SampleOptions, TaskOptions, to_json
 from augsbert_core.pairs import pair_codes
+from augsbert_core.scales import Level
 from augsbert_core.steps import STEPS
 from augsbert_core.steps.import_data import import_file
 from augsbert_core.steps.make_task import create_now, needs_model, task_uses_device
@@ -238,6 +239,15 @@ def test_best_worst_tasks_get_tuples_of_four_pairs(workspace, bare):
         ({"candidate_set_id": 99}, "There is no candidate set 99"),
         ({"source": "gold"}, "There are no gold pairs to score again"),
         ({"n_pairs": 0}, "The number of pairs is 0"),
+        ({"n_scores": 1001}, "Scores per pair are 1,001. Give a number from 1 to 1,000"),
+        ({"seed": -1}, "The seed is -1"),
+        ({"seed": 2**31}, "from 0 to"),
+        ({"tuples_per_pair": float("nan")}, "Tuples per pair are nan"),
+        ({"levels": (Level("a", 0.0, ""), Level("b", 1.0, ""))}, "Take the scale custom"),
+        ({"name": "x" * 81}, "1 to 80 printable"),
+        ({"name": "a\x00b"}, "1 to 80 printable"),
+        ({"student": "\ud800"}, "The option student of a task cannot be"),
+        ({"purpose": "audit", "source": "silver"}, "take the queue score-strata, not random"),
         ({"n_scores": 0}, "Scores per pair are 0"),
         ({"threshold": 1.5}, "The threshold is 1.5"),
         ({"scale": "0-9"}, "There is no scale '0-9'"),

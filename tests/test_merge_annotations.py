@@ -7,9 +7,9 @@ from augsbert_core.errors import WorkbenchError
 from augsbert_core.pairs import ScoredPairs
 from augsbert_core.scales import Level
 from augsbert_core.steps.merge_annotations import GoldChange, merge, plan_merge
-from augsbert_core.storage import annotations, edits, gold, projects, runs
+from augsbert_core.storage import annotations, edits, gold, gold_edits, projects, runs
 from augsbert_core.storage.database import Workspace
-from augsbert_core.storage.records import Project
+from augsbert_core.storage.records import AnnotationTask, Project
 from tests.annotated import NONE, add_task, answer_all, give, gold_ids, item_ids, made_up_pairs
 
 PAIRS = made_up_pairs(4)
@@ -218,9 +218,63 @@ def test_gold_that_was_scored_again_changes_and_can_be_undone(
     with pytest.raises(WorkbenchError, match="Nothing of"):
         merge(workspace, project, task.id, actor="Ann")
     scope = edits.Scope.gold(project.id)
-    while edits.undo(workspace, scope, "Ann"):
-        pass
+    (edit,) = edits.edit_log(workspace, scope)
+    assert (edit.summary, edit.n_changes) == (f"Merged {task.name}", 2)
+    edits.undo(workspace, scope, "Ann")  # once takes all back
     assert (5 * gold_of(workspace, project).scores[:3]).tolist() == pytest.approx([4.5, 0.5, 4])
+
+
+def gold_task(workspace: Workspace, project: Project) -> tuple[AnnotationTask, list[int]]:
+    """A task on the first two gold pairs, both of which Ann scored 3; and their ids."""
+    ids = gold_ids(workspace, project)[:2]
+    pairs = gold_of(workspace, project)
+    chosen = list(zip(pairs.sentences1[:2], pairs.sentences2[:2], strict=True))
+    task = add_task(workspace, project, chosen, source="gold", source_pair_ids=np.array(ids))
+    give(workspace, task, {"Ann": [3, 3]})
+    return task, ids
+
+
+def test_a_score_that_someone_set_by_hand_afterwards_stays(
+    workspace: Workspace, project: Project
+) -> None:
+    task, ids = gold_task(workspace, project)
+    gold_edits.set_gold_score(workspace, ids[0], 2.0, actor="Bea")
+    plan = plan_merge(workspace, project, task.id)
+    assert [change.gold_id for change in plan.changes] == [ids[1]]
+    assert plan.left_out == {
+        "were set or confirmed by hand after they were annotated, and gold keeps those scores": 1
+    }
+    edits.undo(workspace, edits.Scope.gold(project.id), "Bea")
+    assert len(plan_merge(workspace, project, task.id).changes) == 2
+
+
+def test_scores_given_after_a_change_by_hand_come_in(
+    workspace: Workspace, project: Project
+) -> None:
+    task, ids = gold_task(workspace, project)
+    gold_edits.set_gold_score(workspace, ids[0], 2.0, actor="Bea")
+    item = item_ids(workspace, task)[0]
+    later = "2999-01-01T00:00:00+00:00"
+    annotations.save(workspace, task.id, item, "Ann", score=0.5, at=later)
+    changes = plan_merge(workspace, project, task.id).changes
+    assert [(change.before, change.after) for change in changes] == [(2.0, 2.5), (0.5, 3.0)]
+
+
+def test_many_gold_scores_change_together_or_not_at_all(
+    workspace: Workspace, project: Project
+) -> None:
+    ids = gold_ids(workspace, project)[:3]
+    before = gold_of(workspace, project).scores.tolist()
+    for scores, seen, said in (
+        ([1, 2, 9], None, "9 does not"),
+        ([1, 2, 3], [4.5, 0.5, 1], "changed in another window"),
+    ):
+        with pytest.raises(WorkbenchError, match=said):
+            gold_edits.set_gold_scores(
+                workspace, project.id, ids, scores, actor="Ann", summary="x", seen=seen
+            )
+    assert gold_of(workspace, project).scores.tolist() == before
+    assert edits.count_edits(workspace, edits.Scope.gold(project.id)) == 0
 
 
 def test_gold_can_be_left_as_it_is(workspace: Workspace, project: Project) -> None:

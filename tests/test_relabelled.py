@@ -11,7 +11,13 @@ from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import CrossEncoderOptions
 from augsbert_core.pairs import ScoreRange
 from augsbert_core.steps.audit import audit_report, draw_audit
-from augsbert_core.steps.relabelled import change_page, outcome, relabelled, summary_text
+from augsbert_core.steps.relabelled import (
+    change_page,
+    outcome,
+    people_text,
+    relabelled,
+    summary_text,
+)
 from augsbert_core.storage import annotations
 from augsbert_core.storage.database import Workspace, reading, writing
 from augsbert_core.storage.records import Project
@@ -188,12 +194,23 @@ def test_a_pair_that_is_gold_by_now_proves_nothing_either(workspace, project):
     assert (found.n_corrected, found.n_used, found.corrections.n) == (10, 1, 9)
 
 
-def test_an_accepted_score_is_a_human_score(workspace, project):
+def test_an_accepted_pair_has_the_old_score_which_counts_neither_way(workspace, project):
     old, new = two_sets(workspace, project, 0.4, 0.05)
     review_silver_pair(workspace, places(workspace, old)[0], status="accepted", actor="Ada")
     found = relabelled(workspace, old, new)
-    assert found.human[0] == found.shared.old[0]
-    assert found.n_corrected == 0
+    assert np.isnan(found.human[0])
+    assert (found.basis[0], found.n_accepted) == ("accepted", 1)
+    assert (found.n_corrected, found.towards, found.away) == (0, 0, 0)
+    assert "1 accepted pairs people said that the old score may stand" in outcome(found)[1]
+    assert "1 pairs were accepted at the old score" in summary_text(found)
+    page = change_page(workspace, found, limit=N_PAIRS)
+    (row,) = page[page["basis"] == "accepted"].to_dict("records")
+    assert row["moved"] == ""
+    said = people_text(row["human"], row["basis"], row["old"], found.score_range)
+    assert said == f"accepted at {5 * row['old']:.2f}"
+    correct(workspace, old, range(1), TOMORROW)
+    found = relabelled(workspace, old, new)
+    assert (found.basis[0], found.n_accepted, found.n_corrected) == ("corrected", 0, 1)
 
 
 def test_what_cannot_be_compared_is_refused(workspace, project):

@@ -22,10 +22,10 @@ from augsbert_core.steps.batch import check_batch
 from augsbert_core.steps.compare import comparison
 from augsbert_core.steps.plans import retrain
 from augsbert_core.steps.plans.estimate import estimated_seconds
-from augsbert_core.steps.plans.retrain import plan_words, retraining
+from augsbert_core.steps.plans.retrain import plan_words, retraining, unplanned_text
 from augsbert_core.steps.relabelled import outcome, relabelled
 from augsbert_core.storage import runs, silver_bins, silver_sets
-from augsbert_core.storage.database import Workspace, reading
+from augsbert_core.storage.database import Workspace, reading, writing
 from augsbert_core.storage.edits import Scope, edit_log
 from augsbert_core.storage.records import Project
 from augsbert_core.storage.reviews import review_silver_pair
@@ -93,6 +93,45 @@ def test_without_a_student_the_labelers_alone_are_compared(
     assert keys(plan) == ["labeler", "silver", "measured"]
     assert {told(plan, key)["seed"] for key in keys(plan)} == {7}
     assert any("No student" in note for note in plan.notes)
+
+
+def test_every_run_is_told_and_epochs_and_student_can_be_chosen(
+    workspace: Workspace, project: Project
+) -> None:
+    set_id = silver_set(workspace, project)
+    decide(workspace, set_id)
+    student(workspace, project, silver_set_id=set_id)
+    start = retraining(workspace, project, set_id)
+    plan = retrain(workspace, project, set_id)
+    assert len(plan_words(start)) == len(plan.runs) == 4
+    assert "Measure the labelers and students before and after" in plan_words(start)[-1]
+    fast = retrain(workspace, project, set_id, epochs=1, with_student=False)
+    assert keys(fast) == ["labeler", "silver", "measured"]
+    assert (told(fast, "labeler")["epochs"], told(fast, "labeler")["max_steps"]) == (1, None)
+    words = plan_words(start, epochs=1, with_student=False)
+    assert len(words) == 3
+    assert "for 1 epoch." in words[0]
+    assert unplanned_text(start, with_student=False) == "No student is trained."
+    assert any("as asked" in note for note in fast.notes)
+
+
+def test_pairs_that_gold_holds_are_said_to_be_left_out(
+    workspace: Workspace, project: Project
+) -> None:
+    set_id = silver_set(workspace, project)
+    pairs = decide(workspace, set_id)
+    with writing(workspace) as db:
+        db.execute(
+            "INSERT INTO gold_pair (project_id, run_id, sentence1_id, sentence2_id, score, raw_score, split,"
+            " source_file, source_line) SELECT ?, (SELECT min(run_id) FROM gold_pair), sentence1_id, sentence2_id, 1,"
+            " 5, 'train', 'later.csv', 1 FROM silver_pair WHERE id = ?",
+            [project.id, pairs[2]],
+        )
+    start = retraining(workspace, project, set_id)
+    assert (start.n_corrected, start.n_accepted, start.n_known) == (2, 0, 1)
+    said = "1 corrected or accepted pair more is left out: 1 is gold already."
+    assert said in plan_words(start)[0]
+    assert said in retrain(workspace, project, set_id).notes[0]
 
 
 def test_a_kept_set_is_kept_again_by_its_rule(workspace: Workspace, project: Project) -> None:
@@ -208,8 +247,6 @@ def test_the_whole_loop_runs_and_ends_in_a_comparison(
 
 def _correct_later(workspace: Workspace, pair_id: int) -> None:
     """A correction of tomorrow."""
-    from augsbert_core.storage.database import writing
-
     review_silver_pair(workspace, pair_id, correction=0.9, status="corrected", actor="Ada")
     with writing(workspace) as db:
         db.execute(

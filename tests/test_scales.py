@@ -102,6 +102,10 @@ def test_words_are_ordered_by_their_scores() -> None:
         ([("a", 0.0), ("A", 1.0)], "same word"),
         ([("a", 0.0), ("b", 1.5)], "'b' is 1.5"),
         ([("a", float("nan")), ("b", 1.0)], "from 0 to 1"),
+        ([("a" * 31, 0.0), ("b", 1.0)], "more than 30 characters"),
+        ([("a\nb", 0.0), ("c", 1.0)], "cannot be shown"),
+        ([("a\x00", 0.0), ("c", 1.0)], "cannot be shown"),
+        ([("\ud800", 0.0), ("c", 1.0)], "cannot be shown"),
     ],
 )
 def test_words_that_make_no_scale_are_refused(words: list[tuple[str, float]], why: str) -> None:

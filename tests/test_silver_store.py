@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from augsbert_core.errors import WorkbenchError
 from augsbert_core.pairs import pair_codes
 from augsbert_core.storage import (
     candidates,
+    deletion,
     edits,
     known_scores,
     projects,
@@ -237,6 +239,26 @@ def test_an_edit_of_a_deleted_set_cannot_be_undone_on_another(
     new = silver_set(workspace, project, candidate_id)
     label(workspace, new, [0.5] * 60)
     assert edits.undo(workspace, edits.Scope.silver(new), "ann") is None
+
+
+def test_no_id_of_a_silver_pair_is_given_twice(workspace: Workspace, project: Project) -> None:
+    """A page that still shows a deleted set must not decide on a pair of a newer one."""
+    gone = sixty_pairs(workspace, project)
+    candidates_id = silver_sets.get_silver_set(workspace, gone).candidate_set_id
+    ids = [pair["id"] for pair in all_pairs(workspace, gone)]
+    for _ in range(2):
+        silver_sets.delete_silver_set(workspace, gone)
+        gone = silver_set(workspace, project, candidates_id)
+        label(workspace, gone, [0.5] * 60)
+        found = [pair["id"] for pair in all_pairs(workspace, gone)]
+        assert min(found) > max(ids)
+        ids += found
+    with pytest.raises(WorkbenchError, match="does not exist any more"):
+        reviews.review_silver_pair(workspace, ids[0], status="rejected", actor="stale")
+    projects.delete_project(workspace, project.id)
+    deletion.sweep(workspace)
+    kept = sixty_pairs(workspace, projects.create_project(workspace, "another"))
+    assert min(pair["id"] for pair in all_pairs(workspace, kept)) > max(ids)
 
 
 def test_a_workspace_of_the_first_version_keeps_its_silver_pairs(tmp_path: Path) -> None:

@@ -23,7 +23,14 @@ from augsbert_core.storage import (
     silver_pages,
     silver_sets,
 )
-from augsbert_core.storage.database import Workspace, backup, open_workspace, reading, writing
+from augsbert_core.storage.database import (
+    Workspace,
+    WorkspaceBusy,
+    backup,
+    open_workspace,
+    reading,
+    writing,
+)
 from augsbert_core.storage.records import Project
 from tests.silver_pairs import training_pairs
 
@@ -73,7 +80,7 @@ def test_opening_twice_applies_migrations_once(tmp_path: Path) -> None:
     workspace = open_workspace(tmp_path)
     open_workspace(tmp_path)
     with reading(workspace) as db:
-        assert db.execute("SELECT count(*) FROM _sqlite_migrations").fetchone()[0] == 5
+        assert db.execute("SELECT count(*) FROM _sqlite_migrations").fetchone()[0] == 7
         assert db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
 
 
@@ -105,6 +112,18 @@ def test_a_folder_that_is_no_database_gives_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "workbench.db").write_bytes(b"this is not a database" * 100)
     with pytest.raises(WorkbenchError, match="AUGSBERT_HOME"):
         open_workspace(tmp_path)
+
+
+def test_who_waits_too_long_for_a_long_write_is_told(workspace: Workspace) -> None:
+    with (
+        writing(workspace),
+        pytest.raises(WorkspaceBusy, match="another long write is going on") as told,
+        writing(workspace, patience=0.02),
+    ):
+        pass
+    assert isinstance(told.value, WorkbenchError)
+    with writing(workspace, patience=0.02):
+        pass  # it can be tried again
 
 
 def test_a_failing_write_leaves_nothing(workspace: Workspace) -> None:

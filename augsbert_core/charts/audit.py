@@ -30,12 +30,15 @@ def audit_figure(
 
     labeler, human: same length, in [0, 1], shown on the raw scale; pairs without a human score (NaN) are left out.
     Points are darker the higher their stratum. People's scores stand on the levels of a scale, so points are moved
-    sideways a little, by the seed. threshold: pairs in the marked corner are wrong positives.
+    sideways a little, by the seed, never off the scale nor over the threshold. threshold: pairs in the marked corner
+    are wrong positives.
     """
     known = np.flatnonzero(np.isfinite(human))
     people, model = raw_scores(human[known], score_range), raw_scores(labeler[known], score_range)
     span = score_range.high - score_range.low
     shift = np.random.default_rng(seed).uniform(-0.008, 0.008, len(known)) * span
+    limit = None if threshold is None else raw_scores(np.array([threshold]), score_range)[0]
+    shown = _on_their_side(people, people + shift, score_range, limit)
     strata = np.unique(stratum)
     shades = dict(zip(strata.tolist(), ramp(len(strata)), strict=True))
     figure = go.Figure()
@@ -50,7 +53,7 @@ def audit_figure(
             continue
         names = [_pair_text(*texts[row]) for row in known[of_it].tolist()]
         figure.add_scatter(
-            x=people[of_it] + shift[of_it],
+            x=shown[of_it],
             y=model[of_it],
             mode="markers",
             name=f"Score region {one + 1}",
@@ -59,13 +62,27 @@ def audit_figure(
             text=names,
             hovertemplate="%{text}<br>people %{customdata[0]:.2f} · labeler %{y:.2f}<extra></extra>",
         )
-    if threshold is not None:
-        _mark_wrong_positives(figure, raw_scores(np.array([threshold]), score_range)[0], ends)
+    if limit is not None:
+        _mark_wrong_positives(figure, limit, ends)
     margin = 0.03 * span
     limits = [score_range.low - margin, score_range.high + margin]
     figure.update_xaxes(title="People", range=limits, gridcolor=FAINT, zeroline=False)
     figure.update_yaxes(title="Labeler", range=limits)
     return finish(figure, height=420, hover="closest")
+
+
+def _on_their_side(
+    people: np.ndarray, moved: np.ndarray, score_range: ScoreRange, limit: float | None
+) -> np.ndarray:
+    """Moved points, mirrored where they would leave the scale or cross the threshold: a point shows what it is."""
+    moved = np.where(moved < score_range.low, 2 * score_range.low - moved, moved)
+    moved = np.where(moved > score_range.high, 2 * score_range.high - moved, moved)
+    if limit is None:
+        return moved
+    crossed = (people < limit) != (moved < limit)
+    # Exactly on the threshold is a positive, so it moves up; others stay where they are.
+    up = np.where(people == limit, 2 * limit - moved, people)
+    return np.where(crossed, up, moved)
 
 
 def _mark_wrong_positives(figure: go.Figure, threshold: float, ends: list[float]) -> None:

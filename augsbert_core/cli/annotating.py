@@ -1,6 +1,7 @@
 """Commands around annotation tasks: make one, score from a file, see who agrees, and merge to gold."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -21,9 +22,11 @@ from augsbert_core.cli.data import named
 from augsbert_core.cli.exporting import Kind, Safe, Table, export
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import TaskOptions
+from augsbert_core.options.annotating import AUDIT_QUEUE
 
 if TYPE_CHECKING:
     from augsbert_core.scales import Level
+    from augsbert_core.steps.agreement import Figure
     from augsbert_core.storage.records import AnnotationTask
 
 TASK = TaskOptions()
@@ -67,8 +70,12 @@ def new(
         typer.Option(help="gold: of this split alone.", show_default="all"),
     ] = None,
     queue: Annotated[
-        str, typer.Option(help="Which pairs, and in which order; `annotate queues` lists them.")
-    ] = TASK.queue,
+        str | None,
+        typer.Option(
+            help="Which pairs, and in which order; `annotate queues` lists them.",
+            show_default=f"{TASK.queue}; {AUDIT_QUEUE} for an audit",
+        ),
+    ] = None,
     pairs: Annotated[int, typer.Option(min=1, help="Pairs to score.")] = TASK.n_pairs,
     scale: Annotated[
         Literal["0-5", "0-1", "binary", "custom"], typer.Option(help="custom: see --level.")
@@ -98,6 +105,7 @@ def new(
     from augsbert_core.cli.labelling import model_name
     from augsbert_core.steps.make_task import create_now, needs_model
     from augsbert_core.storage.annotation_tasks import get_task, list_tasks
+    from augsbert_core.storage.runs import get_run
 
     if [candidates is not None, silver is not None, gold].count(True) != 1:
         raise typer.BadParameter(
@@ -111,7 +119,7 @@ def new(
         candidate_set_id=candidates,
         silver_set_id=silver,
         split=split or "",
-        queue=queue,
+        queue=queue or (AUDIT_QUEUE if purpose == "audit" else TASK.queue),
         n_pairs=pairs,
         scale=scale,
         levels=_levels(level or []),
@@ -130,7 +138,10 @@ def new(
     else:
         task = get_task(workspace, create_now(workspace, chosen, options))
     what = f"{task.n_items:,} pairs" + (f" in {task.n_tuples:,} tuples" if task.n_tuples else "")
-    show(_facts(task), [f"Task {task.id}, {task.name}: {what}."], as_json=as_json)
+    number = f"Task {task.id}"
+    title = number if task.name == number else f"{number}, {task.name}"
+    notices = get_run(workspace, task.run_id).metrics.get("notices", [])
+    show({**_facts(task), "notices": notices}, [f"{title}: {what}.", *notices], as_json=as_json)
 
 
 def _levels(told: list[str]) -> "tuple[Level, ...]":
@@ -227,13 +238,28 @@ def sheet(
     """Write the pairs of a task that someone has not scored yet, with an empty column for the score."""
     from augsbert_core.exporting.files import expanded
     from augsbert_core.exporting.formats import write_table
+    from augsbert_core.exporting.tables import Column
     from augsbert_core.steps.score_file import SHEET_COLUMNS, sheet_rows
+    from augsbert_core.storage.annotation_tasks import get_task
 
     target = expanded(output)
-    rows = sheet_rows(open_home(context), task, annotator)
-    n_rows = write_table(target, SHEET_COLUMNS, rows, kind, safe)
-    result = {"task_id": task, "output": str(target), "n_rows": n_rows}
-    show(result, [f"{target}: {n_rows:,} pairs."], as_json=as_json)
+    workspace = open_home(context)
+    scale = _scale_text(get_task(workspace, task))
+    rows = [(*row, scale) for row in sheet_rows(workspace, task, annotator)]
+    n_rows = write_table(target, (*SHEET_COLUMNS, Column("scale")), rows, kind, safe)
+    result = {"task_id": task, "output": str(target), "n_rows": n_rows, "scale": scale}
+    lines = [f"{target}: {n_rows:,} pairs.", f"Scores: {scale}."]
+    show(result, lines, as_json=as_json)
+
+
+def _scale_text(task: "AnnotationTask") -> str:
+    """The scores that a sheet takes, in words."""
+    from augsbert_core.scales import level_labels
+
+    labels = level_labels(task.scale, task.levels, task.score_range)
+    if task.scale in ("custom", "binary"):
+        return f"one of {', '.join(labels)}"
+    return f"a number from {labels[0]} to {labels[-1]}"
 
 
 @annotate.command("agreement")
@@ -241,9 +267,12 @@ def agreement(context: typer.Context, task: TaskId, as_json: AsJson = False) -> 
     """How far the annotators of a task agree: Krippendorff's α, Fleiss' κ, rank correlation, and each of them."""
     from augsbert_core.steps.agreement import agreement as measure
     from augsbert_core.storage.annotation_progress import annotators
+    from augsbert_core.storage.annotation_tasks import get_task
 
     workspace = open_home(context)
     report = measure(workspace, task)
+    scale = get_task(workspace, task).score_range
+    width, on_scale = scale.high - scale.low, f"{scale.low:g}–{scale.high:g}"
     people = [asdict(person) for person in annotators(workspace, task)]
     figures = {
         "Krippendorff's α, interval": report.alpha_interval,
@@ -253,31 +282,67 @@ def agreement(context: typer.Context, task: TaskId, as_json: AsJson = False) -> 
     }
     if as_json:
         named_figures = {name: asdict(figure) for name, figure in figures.items()}
+        named_figures["Mean distance"] = _stretched(
+            asdict(report.mean_apart), ("value", "interval"), width
+        )
         result = {
             "task_id": task,
             "figures": named_figures,
-            "annotators": [asdict(person) for person in report.annotators],
+            "unit": f"points of the scale {on_scale}, of mean distance, mean, bias and spread",
+            "annotators": [
+                _stretched(asdict(person), ("bias", "spread"), width)
+                | {"mean": None if person.mean is None else scale.to_raw(person.mean)}
+                for person in report.annotators
+            ],
             "progress": people,
             "reading": report.reading,
+            "anchoring": report.anchoring,
         }
         show(result, [], as_json=True)
         return
-    lines = [
-        f"{name}: {figure.reason if figure.value is None else f'{figure.value:.3f} on {figure.n_pairs:,} pairs'}"
-        for name, figure in figures.items()
-    ]
-    show({}, [*lines, report.reading], as_json=False)
+    lines = [f"{name}: {_figure_text(figure)}" for name, figure in figures.items()]
+    lines.append(f"Mean distance, on {on_scale}: {_figure_text(report.mean_apart, width)}")
+    lines.append("In brackets: 95 % bootstrap intervals over pairs.")
+    warned = [report.anchoring] if report.anchoring else []
+    show({}, [*lines, report.reading, *warned], as_json=False)
     headings = {
-        "name": "Annotator", "n_scores": ">Scores", "n_shared": ">Shared", "bias": ">Bias", "spread": ">Spread",
+        "name": "Annotator", "n_scores": ">Scores", "n_shared": ">Shared", "bias": f">Bias, on {on_scale}",
+        "spread": f">Spread, on {on_scale}",
     }  # fmt: skip
-    rows = [{key: _cell(getattr(person, key)) for key in headings} for person in report.annotators]
+    rows = [
+        {
+            "name": person.name,
+            "n_scores": str(person.n_scores),
+            "n_shared": str(person.n_shared),
+            "bias": "" if person.bias is None else f"{width * person.bias:+.2f}",
+            "spread": "" if person.spread is None else f"{width * person.spread:.2f}",
+        }
+        for person in report.annotators
+    ]
     table(headings, rows)
 
 
-def _cell(value: object) -> str:
-    if value is None:
-        return ""
-    return f"{value:+.3f}" if isinstance(value, float) else str(value)
+def _figure_text(figure: "Figure", width: float = 1.0) -> str:
+    """A measure with its interval, "0.770 [0.512, 0.901] on 4 pairs". width: of the scale that it is in points of."""
+    if figure.value is None:
+        return figure.reason
+    told = "(no interval)"
+    if figure.interval is not None:
+        low, high = (width * end for end in figure.interval)
+        told = f"[{low:.3f}, {high:.3f}]"
+    return f"{width * figure.value:.3f} {told} on {figure.n_pairs:,} pairs"
+
+
+def _stretched(facts: dict[str, Any], names: Sequence[str], width: float) -> dict[str, Any]:
+    """Facts with some in points of a scale so wide instead of parts of it."""
+    changed: dict[str, Any] = {}
+    for name in names:
+        value = facts[name]
+        if isinstance(value, tuple):
+            changed[name] = [width * end for end in value]
+        else:
+            changed[name] = None if value is None else width * value
+    return facts | changed
 
 
 @annotate.command("merge")

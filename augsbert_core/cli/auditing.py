@@ -11,6 +11,7 @@ from augsbert_core.cli.experiments import Shared, Wait, launch_plan
 if TYPE_CHECKING:
     from augsbert_core.metrics.audit import Estimate
     from augsbert_core.steps.audit import AuditReport
+    from augsbert_core.storage.records import AnnotationTask
 
 SilverSetId = Annotated[
     int, typer.Argument(metavar="SET", min=1, max=2**62, help="The silver set.")
@@ -46,7 +47,7 @@ def draw(
     as_json: AsJson = False,
 ) -> None:
     """Draw pairs of a silver set, as many from each score region, as a task to be scored blind."""
-    from augsbert_core.steps.audit import draw_audit
+    from augsbert_core.steps.audit import draw_audit, many
     from augsbert_core.storage.annotation_tasks import get_task
 
     workspace = open_home(context)
@@ -56,7 +57,7 @@ def draw(
     task = get_task(workspace, task_id)
     show(
         {"task_id": task_id, "silver_set_id": silver_set, "n_pairs": task.n_items, "scale": task.scale},
-        [f"Task {task_id}: {task.n_items:,} pairs of silver set {silver_set} to score on the page Annotate."],
+        [f"Task {task_id}: {many(task.n_items, 'pair')} of silver set {silver_set} to score on the page Annotate."],
         as_json=as_json,
     )  # fmt: skip
 
@@ -69,19 +70,33 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """What the newest audit of a silver set says about its labeler, with 95 % intervals."""
-    from augsbert_core.steps.audit import audit_line, audit_report
+    from augsbert_core.steps.audit import audit_line, audit_report, audit_tasks
 
     workspace = open_home(context)
     _own_set(workspace, named(workspace, project).id, silver_set)
     found = audit_report(workspace, silver_set)
     if found is None:
-        result = {"silver_set_id": silver_set, "n_scored": 0}
-        lines = [
-            f"Silver set {silver_set} has no audit with scores. `augsbert audit draw` draws one."
-        ]
+        drawn = next(iter(audit_tasks(workspace, silver_set)), None)
+        result = {
+            "silver_set_id": silver_set,
+            "task_id": None if drawn is None else drawn.id,
+            "n_scored": 0,
+            "n_drawn": 0 if drawn is None else drawn.n_items,
+        }
+        lines = [_no_scores_text(silver_set, drawn)]
     else:
         result, lines = _report_facts(found), [audit_line(found)]
     show(result, lines, as_json=as_json)
+
+
+def _no_scores_text(set_id: int, drawn: "AnnotationTask | None") -> str:
+    """Why there is no report yet. drawn: the newest audit, None without one."""
+    if drawn is None:
+        return f"Silver set {set_id} has no audit. `augsbert audit draw` draws one."
+    return (
+        f"An audit of silver set {set_id} is drawn, 0 of {drawn.n_items:,} pairs scored: annotate task {drawn.id} on the "
+        "page Annotate."
+    )
 
 
 def _report_facts(found: "AuditReport") -> dict[str, Any]:
@@ -98,6 +113,8 @@ def _report_facts(found: "AuditReport") -> dict[str, Any]:
         "unscored_strata": list(figures.unscored_strata),
         "threshold": figures.threshold,
         "n_seen": found.n_seen,
+        "is_census": figures.is_census,
+        "equal_errors": figures.equal_errors,
         **{name: _facts(getattr(figures, name)) for name in names},
     }
 
@@ -114,6 +131,13 @@ def retrain(
         int | None,
         typer.Option(min=0, max=2**31 - 1, help="Of all runs.", show_default="as before"),
     ] = None,
+    epochs: Annotated[
+        int | None,
+        typer.Option(min=1, max=1000, help="Of the labeler.", show_default="as before"),
+    ] = None,
+    student: Annotated[
+        bool, typer.Option("--student/--no-student", help="Train the student again too.")
+    ] = True,
     device: Device = "auto",
     wait: Wait = True,
     share_device: Shared = False,
@@ -121,14 +145,20 @@ def retrain(
 ) -> None:
     """Retrain the labeler with the corrections of a silver set, label its pairs again, and train the same student."""
     from augsbert_core.steps.plans import retrain as planned
-    from augsbert_core.steps.plans.retrain import plan_words, retraining
+    from augsbert_core.steps.plans.retrain import plan_words, retraining, unplanned_text
 
     workspace = open_home(context)
     chosen = named(workspace, project)
-    plan = planned(workspace, chosen, silver_set, seed=seed, device=device)
+    plan = planned(
+        workspace, chosen, silver_set, seed=seed, device=device, epochs=epochs, with_student=student
+    )
     if not as_json:
-        for line in plan_words(retraining(workspace, chosen, silver_set)):
-            typer.echo(line, err=True)
+        start = retraining(workspace, chosen, silver_set)
+        words = plan_words(start, epochs=epochs, with_student=student)
+        for number, line in enumerate(words, 1):
+            typer.echo(f"{number}. {line}", err=True)
+        if missing := unplanned_text(start, with_student=student):
+            typer.echo(missing, err=True)
     launch_plan(workspace, chosen, plan, wait=wait, shared=share_device, as_json=as_json)
 
 
@@ -143,7 +173,13 @@ def compare_labels(
     as_json: AsJson = False,
 ) -> None:
     """What changed between two labellings of the same pairs, and whether the labeler came closer to people."""
-    from augsbert_core.steps.relabelled import change_page, outcome, relabelled, summary_text
+    from augsbert_core.steps.relabelled import (
+        change_page,
+        outcome,
+        people_text,
+        relabelled,
+        summary_text,
+    )
 
     workspace = open_home(context)
     owner = named(workspace, project)
@@ -161,6 +197,7 @@ def compare_labels(
             "mean_change": _facts(found.mean_change),
             "n_corrected": found.n_corrected,
             "n_used": found.n_used,
+            "n_accepted": found.n_accepted,
             "towards": found.towards,
             "away": found.away,
             "outcome": word,
@@ -186,7 +223,7 @@ def compare_labels(
                 {
                     "old": f"{to_raw(row['old']):.2f}",
                     "new": f"{to_raw(row['new']):.2f}",
-                    "human": "" if row["human"] is None else f"{to_raw(row['human']):.2f}",
+                    "human": people_text(row["human"], row["basis"], row["old"], found.score_range),
                     "moved": row["moved"],
                     "first": row["sentence1"],
                     "second": row["sentence2"],

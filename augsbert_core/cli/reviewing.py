@@ -7,6 +7,7 @@ import typer
 
 from augsbert_core.cli.console import AsJson, open_home, show, table
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.person_names import checked_person, clean_line
 
 if TYPE_CHECKING:
     from augsbert_core.pairs import ScoreRange
@@ -106,12 +107,16 @@ def review(
     question = f"{len(ids):,} pairs of silver set {silver_set} become {what}. Go on?"
     if not yes and not typer.confirm(question, err=True):
         raise WorkbenchError("Nothing was changed.")
-    told = {"actor": actor or account(), "summary": f"{what}: {_in_words(chosen, scale)}"}
+    who, summary = _who(actor), f"{what}: {_in_words(chosen, scale)}"
     if onto is not None:
         low, high = onto
-        n_changed = reviews.rescale_many(workspace, silver_set, ids, low=low, high=high, **told)
+        n_changed = reviews.rescale_many(
+            workspace, silver_set, ids, low=low, high=high, actor=who, summary=summary
+        )
     else:
-        n_changed = reviews.review_many(workspace, silver_set, ids, status=str(status), **told)
+        n_changed = reviews.review_many(
+            workspace, silver_set, ids, status=str(status), actor=who, summary=summary
+        )
     line = f"{n_changed:,} pairs {what}; `augsbert undo-review {silver_set}` takes it back."
     if n_changed < len(ids):
         line += f" {len(ids) - n_changed:,} stay as they were."
@@ -143,7 +148,7 @@ def _turn(
 ) -> None:
     from augsbert_core.storage import edits
 
-    name = actor or account()
+    name = _who(actor)
     turn = edits.undo if which == "undo" else edits.redo
     try:
         done = turn(
@@ -173,6 +178,7 @@ def review_log(
     workspace = open_home(context)
     silver_sets.get_silver_set(workspace, silver_set)
     scope = edits.Scope.silver(silver_set)
+    actor = clean_line(actor, len(actor))
     rows = edits.edit_log(workspace, scope, actor=actor, limit=last)
     n_rows = edits.count_edits(workspace, scope, actor=actor)
     if as_json or not rows:
@@ -193,6 +199,11 @@ def review_log(
 
 def _cell(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _who(actor: str) -> str:
+    """The name that decisions are kept under. WorkbenchError: it cannot be read, or is too long."""
+    return checked_person(actor or account())
 
 
 def account() -> str:

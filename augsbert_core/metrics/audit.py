@@ -13,6 +13,8 @@ import numpy as np
 
 RESAMPLES = 2000
 FEWEST_FOR_RANKS = 3
+EQUAL = 1e-9
+"""Scores that differ by less differ by rounding alone."""
 
 Statistic = Callable[[np.ndarray], np.ndarray]
 """Weights of shape (rows, pairs) in, one value per row out; NaN where undefined."""
@@ -20,11 +22,15 @@ Statistic = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimate for the whole set with its interval; None where there is none."""
+    """An estimate for the whole set with its interval; None where there is none.
+
+    is_census: every pair of the set was scored, so that nothing is estimated and both ends are the value itself.
+    """
 
     value: float | None = None
     low: float | None = None
     high: float | None = None
+    is_census: bool = False
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,8 @@ class AuditFigures:
     without a score, about which nothing is known; covered: the share of the set in the others.
     bias: labeler minus people. rank_correlation: Spearman. wrong_positives: pairs at or above the threshold by the
     labeler and below it by people, as a share of the set; wrong_of_positives: as a share of the labeler's positives.
+    is_census: every pair of the set was scored. equal_errors: the labeler is equally far from people on every scored
+    pair of several, so that intervals of its error have no width and say nothing about other pairs.
     """
 
     n_scored: int
@@ -48,6 +56,8 @@ class AuditFigures:
     rank_correlation: Estimate
     wrong_positives: Estimate
     wrong_of_positives: Estimate
+    is_census: bool = False
+    equal_errors: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,6 +95,7 @@ def audit_figures(
     population = _stratum_sizes(stratum, sizes)
     scored = set(stratum[known].tolist())
     total = sum(population.values())
+    is_census = bool(known.any()) and int(known.sum()) == int(total)
     labeler, human = labeler[known], human[known]
     design = _Design(stratum[known], sizes[known], resamples, rng)
     away = labeler - human
@@ -93,10 +104,17 @@ def audit_figures(
     wrong = positive & (human < limit)
 
     def bootstrapped(statistic: Statistic) -> Estimate:
-        return design.estimate(statistic, level)
+        return counted(design.estimate(statistic, level))
 
     def share(among: np.ndarray) -> Estimate:
-        return Estimate() if threshold is None else design.share(wrong, positive, among, level)
+        if threshold is None:
+            return Estimate()
+        return counted(design.share(wrong, positive, among, level))
+
+    def counted(one: Estimate) -> Estimate:
+        if not is_census or one.value is None:
+            return one
+        return Estimate(one.value, one.value, one.value, is_census=True)
 
     return AuditFigures(
         n_scored=len(labeler),
@@ -107,9 +125,11 @@ def audit_figures(
         threshold=threshold,
         mae=bootstrapped(lambda weights: _mean(weights, np.abs(away))),
         bias=bootstrapped(lambda weights: _mean(weights, away)),
-        rank_correlation=design.correlation(labeler, human, level),
+        rank_correlation=counted(design.correlation(labeler, human, level)),
         wrong_positives=share(everything),
         wrong_of_positives=share(positive),
+        is_census=is_census,
+        equal_errors=len(away) > 1 and not is_census and float(np.ptp(np.abs(away))) < EQUAL,
     )
 
 
@@ -266,8 +286,6 @@ class _Design:
         value = float(self.weights @ counted) / whole
         if not part.any():
             return Estimate(value, *_wilson(value, self._worth(among), level))
-        if not self.share_left[part].any():
-            return Estimate(value, value, value)
         part_share = float(self.weights @ part) / whole
         if not counted.any() or bool(counted[part].all()):
             bounds = _wilson(value / part_share, self._worth(part), level)
@@ -276,6 +294,9 @@ class _Design:
         found = self._replicates(lambda weights: _mean(weights * among, counted.astype(float)))
         if found is not None:
             spread = max(spread, float(np.var(found)))
+        if spread <= 0:  # all positives that were met lie in strata that were scored throughout
+            bounds = _wilson(value / part_share, self._worth(part), level)
+            return Estimate(value, bounds[0] * part_share, bounds[1] * part_share)
         n = value * (1 - value) / spread * (_normal_reach(level) / self._reach(level)) ** 2
         return Estimate(value, *_wilson(value, max(n, 1.0), level))
 

@@ -20,6 +20,10 @@ _Disagreement = Callable[[np.ndarray], tuple[float, float]]
 """How often each pattern occurs -> (observed, expected) sums of squared differences."""
 
 
+FEW = 4
+"""Patterns of this many pairs each are drawn as counts, which is quicker."""
+
+
 def krippendorff_alpha(scores: np.ndarray, level: str = "interval") -> float | None:
     """How far annotators agree beyond chance: 1 is perfect, 0 is chance, below 0 is systematic disagreement.
 
@@ -55,9 +59,14 @@ def krippendorff_interval(
         return None
     n_pairs, n_patterns = len(patterns.of_pair), len(patterns.times)
     values = np.full(resamples, np.nan)
+    few = n_patterns * FEW < n_pairs
     for i in range(resamples):
-        drawn = patterns.of_pair[rng.integers(0, n_pairs, size=n_pairs)]
-        alpha = _alpha(patterns, disagreement, np.bincount(drawn, minlength=n_patterns))
+        if few:  # how often each pattern is drawn, without drawing pair by pair
+            times = rng.multinomial(n_pairs, patterns.times / n_pairs)
+        else:
+            drawn = patterns.of_pair[rng.integers(0, n_pairs, size=n_pairs)]
+            times = np.bincount(drawn, minlength=n_patterns)
+        alpha = _alpha(patterns, disagreement, times)
         values[i] = np.nan if alpha is None else alpha
     return interval(values, confidence)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.fence import is_fenced, may_open
 from augsbert_core.models.pooling import ATTENTION_POOLING, assemble
 from augsbert_core.options import BUNDLED_MODEL
 
@@ -44,10 +45,12 @@ def resolve_model(name: str) -> ResolvedModel:
     Raises WorkbenchError naming all that was tried.
     """
     folder = Path(name).expanduser()
-    if folder.is_dir():
+    if folder.is_dir() and may_use(folder):
         _check_folder(folder, name)
         return ResolvedModel(name, str(folder.resolve()), "folder")
-    tried = [f"the folder {folder}: not there"]
+    tried = ["folders: closed, as a class shares this machine"]
+    if not is_fenced():
+        tried = [f"the folder {folder}: not there"]
     if name in (BUNDLED_MODEL, BUNDLED_MODEL.partition("/")[2]):
         bundled = _bundled_folder()
         if bundled is not None:
@@ -62,6 +65,18 @@ def resolve_model(name: str) -> ResolvedModel:
         raise WorkbenchError(f"Model {name!r} was not found. Tried {'; '.join(tried)}.") from error
     _check_folder(Path(location), name)
     return ResolvedModel(name, location, "hub")
+
+
+def may_use(folder: Path) -> bool:
+    """Whether a model may be read from a folder: within the fence, if there is one, or where shared models are."""
+    if may_open(folder):
+        return True
+    from huggingface_hub import constants
+
+    shared = [Path(constants.HF_HUB_CACHE)]
+    spec = importlib.util.find_spec(BUNDLED_PACKAGE)
+    shared += [Path(place) for place in (spec and spec.submodule_search_locations) or []]
+    return any(folder.resolve().is_relative_to(place.resolve()) for place in shared)
 
 
 def load_bi_encoder(

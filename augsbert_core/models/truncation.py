@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.models.catalog import resolve_model
+from augsbert_core.models.catalog import may_use, resolve_model
 from augsbert_core.models.tokens import TokenRows
 from augsbert_core.options import BUNDLED_MODEL
 
@@ -32,7 +32,8 @@ def truncated_share(base: str, pairs: Sequence[tuple[str, str]], max_length: int
 
 def is_at_hand(base: str) -> bool:
     """Whether a model's tokenizer is on this machine, so that counting its tokens downloads nothing."""
-    if Path(base).expanduser().is_dir():
+    folder = Path(base).expanduser()
+    if folder.is_dir() and may_use(folder):
         return True
     if base in (BUNDLED_MODEL, BUNDLED_MODEL.partition("/")[2]):
         try:

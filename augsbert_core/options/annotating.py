@@ -4,6 +4,9 @@ from dataclasses import dataclass, field
 
 from augsbert_core.options.models import BUNDLED_MODEL
 
+AUDIT_QUEUE = "score-strata"
+"""The one queue of audits: it says how many pairs of the set each drawn one stands for."""
+
 
 @dataclass(frozen=True)
 class Level:

@@ -1,6 +1,6 @@
 """How far the annotators of a task agree, as plain data: coefficients, each person, each two, the worst pairs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -8,12 +8,16 @@ import numpy as np
 import pandas as pd
 
 from augsbert_core import metrics
+from augsbert_core.metrics.audit import weighted_spearman
+from augsbert_core.metrics.bootstrap import interval
 from augsbert_core.scales import Level
 from augsbert_core.storage import annotation_tasks, annotations
 from augsbert_core.storage.database import Workspace
 
 SEED = 20_110
 RESAMPLES = 1000
+FEWEST_RESAMPLES, WORK, CELLS = 200, 20_000_000, 1_000_000
+"""Very large tasks are resampled less often, and a part of the resamples is held at a time."""
 TENTATIVE, RELIABLE = 0.667, 0.8
 """Krippendorff (2004), Content Analysis, 2nd edition, p. 241: below the first do not conclude, above the second do."""
 
@@ -68,6 +72,7 @@ class AgreementReport:
     scores: (annotators, pairs) in [0, 1], NaN where not scored; items: one row per pair, in the same order, with
     columns item_id, sentence1, sentence2, adjudicated_score, flags, n_scores, mean, spread, width. worst: places of
     the pairs whose annotators differ, furthest apart first. flagged: places of the pairs that someone flagged.
+    mean_apart: the distance of two scores of a pair, in [0, 1], averaged over the twos of annotators.
     reading: in plain words what α says. anchoring: a warning about suggestions seen; "" where there is none to give.
     """
 
@@ -81,6 +86,7 @@ class AgreementReport:
     alpha_nominal: Figure
     fleiss: Figure
     mean_spearman: Figure
+    mean_apart: Figure
     worst: tuple[int, ...]
     flagged: tuple[int, ...]
     reading: str
@@ -121,8 +127,14 @@ def agreement(workspace: Workspace, task_id: int) -> AgreementReport:
         list(matrix.annotators),
         np.asarray(matrix.scores, dtype=np.float64),
         matrix.items,
-        np.asarray(matrix.seen, dtype=bool).sum(axis=1).tolist(),
+        _seen(matrix).sum(axis=1).tolist(),
     )
+
+
+def _seen(matrix: annotations.ScoreMatrix) -> np.ndarray:
+    """Which scores were given with a suggestion in view; where a pair has none, nothing can have been seen."""
+    had_one = matrix.items["suggestion"].notna().to_numpy(dtype=bool)
+    return np.asarray(matrix.seen, dtype=bool) & had_one & np.isfinite(matrix.scores)
 
 
 def describe(
@@ -143,23 +155,27 @@ def describe(
     people = _people(names, table, n_seen)
     n_scores = sum(person.n_scores for person in people)
     share_seen = sum(person.n_seen for person in people) / n_scores if n_scores else None
-    rho, ranked = metrics.mean_pairwise_spearman(table)
-    shared = int((counts > 1).sum())
+    _, ranked = metrics.mean_pairwise_spearman(table)
+    twos = _twos(names, table, levels, ranked)
     alpha = _alpha(table, "interval", len(names))
     return AgreementReport(
         task_id=task_id,
         levels=tuple(levels),
         annotators=people,
-        twos=_twos(names, table, levels, ranked),
+        twos=twos,
         scores=table,
         items=rows,
         alpha_interval=alpha,
         alpha_nominal=_alpha(table, "nominal", len(names)),
         fleiss=_fleiss(table, levels),
-        mean_spearman=Figure(
-            rho,
-            shared,
-            reason="" if rho is not None else _why(table, len(names), fewest=3),
+        mean_spearman=_over_twos(
+            [two.spearman for two in ranked],
+            table,
+            _spearman_again,
+            _why(table, len(names), fewest=3),
+        ),
+        mean_apart=_over_twos(
+            [two.mean_apart for two in twos], table, _apart_again, _why(table, len(names))
         ),
         worst=tuple(place for place in apart.worst_first.tolist() if apart.width[place] > 0),
         flagged=tuple(np.flatnonzero(rows["flags"].to_numpy() > 0).tolist()),
@@ -248,7 +264,70 @@ def _fleiss(table: np.ndarray, levels: Sequence[Level]) -> Figure:
         return Figure(None, 0, reason=reason or f"No pair has scores of {every}.")
     _, counts = metrics.category_counts(complete, _categories(complete, levels))
     value = metrics.fleiss_kappa(counts)
-    return Figure(value, n_pairs, reason="" if value is not None else _SAME)
+    if value is None:
+        return Figure(None, n_pairs, reason=_SAME)
+    rng = np.random.default_rng(SEED)
+    drawn = (counts[rng.integers(0, n_pairs, n_pairs)] for _ in range(_resamples(counts.size)))
+    again = [metrics.fleiss_kappa(each) for each in drawn]
+    values = np.array([np.nan if one is None else one for one in again])
+    return Figure(value, n_pairs, interval(values))
+
+
+Replicates = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+"""Two people's scores, and how often each pair was drawn (resamples, pairs) -> a value per resample."""
+
+
+def _over_twos(
+    each: Sequence[float | None], table: np.ndarray, replicates: Replicates, reason: str
+) -> Figure:
+    """The mean of a measure over the twos of annotators, with the percentile interval of the bootstrap over pairs.
+
+    each: its value for each two; None does not enter the mean. Resampled are the pairs with two scores or more.
+    """
+    several = table[:, np.sum(~np.isnan(table), axis=0) > 1]
+    n_pairs, twos = several.shape[1], list(combinations(range(len(table)), 2))
+    known = [one for one in each if one is not None]
+    if not known:
+        return Figure(None, n_pairs, reason=reason)
+    rng = np.random.default_rng(SEED)
+    rows, left = max(CELLS // n_pairs, 1), _resamples(n_pairs * len(twos))
+    values: list[np.ndarray] = []
+    while left > 0:
+        times = rng.multinomial(n_pairs, np.full(n_pairs, 1 / n_pairs), size=min(rows, left))
+        values.append(_mean_known([_of_two(several[[*two]], times, replicates) for two in twos]))
+        left -= rows
+    return Figure(float(np.mean(known)), n_pairs, interval(np.concatenate(values)))
+
+
+def _of_two(scores: np.ndarray, times: np.ndarray, replicates: Replicates) -> np.ndarray:
+    both = ~np.isnan(scores).any(axis=0)
+    if not both.any():
+        return np.full(len(times), np.nan)
+    return replicates(scores[0, both], scores[1, both], times[:, both].astype(np.float64))
+
+
+def _mean_known(values: Sequence[np.ndarray]) -> np.ndarray:
+    """The mean per resample over the twos for which it is defined."""
+    table = np.array(values)
+    n_known = np.isfinite(table).sum(axis=0)
+    sums = np.nansum(table, axis=0)
+    return np.divide(sums, n_known, out=np.full(len(sums), np.nan), where=n_known > 0)
+
+
+def _spearman_again(first: np.ndarray, second: np.ndarray, times: np.ndarray) -> np.ndarray:
+    # As of the pairs themselves: fewer than three tell nothing of an order.
+    enough = times.sum(axis=1) >= 3
+    return np.where(enough, weighted_spearman(times, first, second), np.nan)
+
+
+def _apart_again(first: np.ndarray, second: np.ndarray, times: np.ndarray) -> np.ndarray:
+    n = times.sum(axis=1)
+    sums = times @ np.abs(first - second)
+    return np.divide(sums, n, out=np.full(len(n), np.nan), where=n > 0)
+
+
+def _resamples(cells: int) -> int:
+    return int(np.clip(WORK // max(cells, 1), FEWEST_RESAMPLES, RESAMPLES))
 
 
 _SAME = "All scores that can be compared are the same: without variation, agreement is undefined."
@@ -266,7 +345,8 @@ def _why(table: np.ndarray, n_annotators: int, fewest: int = 1) -> str:
     if not shared:
         return "No pair has scores of two annotators."
     if shared < fewest:
-        return f"Only {shared} pairs have scores of two annotators; {fewest} are needed."
+        has = "pair has" if shared == 1 else "pairs have"
+        return f"Only {shared} {has} scores of two annotators; {fewest} are needed."
     return _SAME if fewest == 1 else "The scores that can be compared do not vary."
 
 

@@ -8,10 +8,12 @@ import pandas as pd
 
 from augsbert_core.metrics.audit import AuditFigures, Estimate, audit_figures
 from augsbert_core.options import TaskOptions
+from augsbert_core.options.annotating import AUDIT_QUEUE
 from augsbert_core.pairs import ScoreRange
 from augsbert_core.steps.keep import labeler_threshold
 from augsbert_core.steps.make_task import create_now
 from augsbert_core.storage import annotation_tasks, projects, silver_sets
+from augsbert_core.storage.annotation_tasks import are_strata
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import AnnotationTask, Project
 from augsbert_core.storage.score_matrices import score_matrix
@@ -86,7 +88,10 @@ def task_report(workspace: Workspace, set_id: int, task: AnnotationTask) -> Audi
     matrix = score_matrix(workspace, task.id)
     sample = matrix.items.rename(columns={"suggestion": "labeler"})
     sample["human"] = _human(matrix.scores, matrix.items["adjudicated_score"].to_numpy())
+    sample["stratum"], sample["stratum_size"] = _strata(sample, found.n_pairs)
     sample = sample[list(SAMPLE_COLUMNS)]
+    # What the labeler said of a pair is there in every audit that this workbench has drawn.
+    sample.loc[sample["labeler"].isna(), "human"] = np.nan
     own = labeler_threshold(workspace, found)
     figures = audit_figures(
         sample["labeler"].to_numpy(np.float64),
@@ -107,6 +112,17 @@ def task_report(workspace: Workspace, set_id: int, task: AnnotationTask) -> Audi
         n_seen=int((matrix.seen & np.isfinite(matrix.scores)).sum()),
         n_set=found.n_pairs,
     )
+
+
+def _strata(sample: pd.DataFrame, n_set: int) -> tuple[np.ndarray, np.ndarray]:
+    """Stratum and stratum size per drawn pair; where they are not there or cannot be, the whole set is one stratum."""
+    strata, sizes = sample["stratum"], sample["stratum_size"]
+    if not (strata.isna().any() or sizes.isna().any()):
+        numbers, counts = strata.to_numpy(np.int64), sizes.to_numpy(np.int64)
+        if are_strata(numbers, counts):
+            return numbers, counts
+    n_drawn = len(sample)
+    return np.zeros(n_drawn, np.int64), np.full(n_drawn, max(n_set, n_drawn), np.int64)
 
 
 def _human(scores: np.ndarray, adjudicated: np.ndarray) -> np.ndarray:
@@ -141,7 +157,7 @@ def draw_audit(
             purpose="audit",
             source="silver",
             silver_set_id=set_id,
-            queue="score-strata",
+            queue=AUDIT_QUEUE,
             n_pairs=n_pairs,
             scale=audit_scale(project),
             n_scores=n_scores,
@@ -160,15 +176,19 @@ def audit_scale(project: Project) -> str:
 def audit_line(report: AuditReport) -> str:
     """An audit in one sentence, with 95 % intervals, on the project's scale."""
     found, scale = report.figures, report.score_range
-    n = f"{found.n_scored:,}"
-    n += f" of {found.n_drawn:,}" if found.n_scored < found.n_drawn else ""
+    n = many(found.n_scored, "pair")
+    if found.is_census:
+        n = f"all {n}" if found.n_scored > 1 else "the only pair"
+    elif found.n_scored < found.n_drawn:
+        n = f"{found.n_scored:,} of {many(found.n_drawn, 'pair')}"
     parts = [
         f"MAE {scaled_text(found.mae, scale)} on {scale.low:g}–{scale.high:g}",
         f"bias {scaled_text(found.bias, scale, sign=True)}",
         f"Spearman {estimate_text(found.rank_correlation)}",
         f"wrong positives {share_text(found.wrong_of_positives)} of the labeler's positives",
     ]
-    line = f"Audited: {n} pairs, {', '.join(parts)} (95 % intervals)."
+    basis = "a census: nothing is estimated" if found.is_census else "95 % intervals"
+    line = f"Audited: {n}, {', '.join(parts)} ({basis})."
     return f"{line} {gaps_text(report)}".strip()
 
 
@@ -183,16 +203,29 @@ def gaps_text(report: AuditReport) -> str:
     found, said = report.figures, []
     if n := len(found.unscored_strata):
         said.append(
-            f"Nothing is known about {n} score region{'s' * (n != 1)} without a score, {1 - found.covered:.0%} of "
+            f"Nothing is known about {many(n, 'score region')} without a score, {1 - found.covered:.0%} of "
             "the pairs."
         )
     if found.n_pairs < report.n_set:
         said.append(
             f"{report.n_set - found.n_pairs:,} of the {report.n_set:,} pairs of the set could not be drawn."
         )
+    if found.n_scored == 1 and not found.is_census:
+        said.append("One scored pair says nothing about how far other pairs differ.")
+    if found.equal_errors:
+        said.append(
+            f"All {found.n_scored:,} scored pairs are equally far from what people say: intervals of the error rest on "
+            "that alone and have no width, though other pairs may differ."
+        )
     if report.n_seen:
-        said.append(f"{report.n_seen:,} scores were given with a suggestion on the screen.")
+        were = "score was" if report.n_seen == 1 else "scores were"
+        said.append(f"{report.n_seen:,} {were} given with a suggestion on the screen.")
     return " ".join(said)
+
+
+def many(count: int, noun: str) -> str:
+    """ "1 pair", "2 pairs"."""
+    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def scaled_text(one: Estimate, scale: ScoreRange, *, sign: bool = False) -> str:
@@ -211,7 +244,7 @@ def share_text(one: Estimate) -> str:
     if one.value is None:
         return "undefined"
     text = f"{100 * one.value:.0f} %"
-    if one.low is None or one.high is None:
+    if one.low is None or one.high is None or one.is_census:
         return text
     return f"{text} [{100 * one.low:.0f}, {100 * one.high:.0f}]"
 
@@ -219,6 +252,8 @@ def share_text(one: Estimate) -> str:
 def _with_interval(one: Estimate, text: Callable[[float], str]) -> str:
     if one.value is None:
         return "undefined"
+    if one.is_census:
+        return text(one.value)
     if one.low is None or one.high is None:
         return f"{text(one.value)} (no interval)"
     return f"{text(one.value)} [{text(one.low)}, {text(one.high)}]"

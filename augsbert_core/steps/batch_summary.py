@@ -13,6 +13,7 @@ from augsbert_core.steps.names import model_label
 from augsbert_core.storage import batches, runs
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.plain import plain
+from augsbert_core.storage.projects import count_project
 from augsbert_core.storage.records import Run
 
 TRAINING = ("train-cross-encoder", "train-bi-encoder")
@@ -64,7 +65,7 @@ def summary(workspace: Workspace, run_id: int, options: BatchOptions) -> dict[st
         best = max(scored, key=lambda group: group["dev_score"])["group"] if scored else None
         notes += [FLATTERS.format(n=len(scored))] if len(scored) > 1 else []
     if rows and all(row["dev_score"] is None for row in rows if row["run_id"] is not None):
-        notes.append("Without dev pairs no checkpoint was chosen: the last one was kept.")
+        notes.append(_no_dev_text(workspace, run_id))
     return plain(
         {
             "kind": options.kind,
@@ -76,6 +77,17 @@ def summary(workspace: Workspace, run_id: int, options: BatchOptions) -> dict[st
             "best": best,
             "notes": notes,
         }
+    )
+
+
+def _no_dev_text(workspace: Workspace, run_id: int) -> str:
+    n_dev = count_project(workspace, runs.get_run(workspace, run_id).project_id).dev
+    if not n_dev:
+        return "Without dev pairs no checkpoint was chosen: the last one was kept."
+    pairs = "1 dev pair" if n_dev == 1 else f"{n_dev:,} dev pairs"
+    return (
+        f"With {pairs} the dev score is undefined, so no checkpoint was chosen: the last one was kept. Put more pairs "
+        "of different scores into dev."
     )
 
 

@@ -98,7 +98,7 @@ def label(context: StepContext, options: LabelOptions) -> dict[str, Any]:
     n_new = n_scored - reused
     carried = {}
     if options.decisions_from is not None:
-        carried["n_carried"] = carry_decisions(workspace, options.decisions_from, set_id)
+        carried["n_carried"] = carry_decisions(context, options.decisions_from, set_id)
     silver_columns.prepare(workspace, set_id, stretch(context.report, 0.99, 1.0))
     return {
         "silver_set_id": set_id,
@@ -115,8 +115,13 @@ def label(context: StepContext, options: LabelOptions) -> dict[str, Any]:
     }
 
 
-def carry_decisions(workspace: Workspace, from_set_id: int, set_id: int) -> int:
+def carry_decisions(context: StepContext, from_set_id: int, set_id: int) -> int:
     """Take over what people decided on pairs that both sets have; returns how many. The log says where from."""
     return reviews.carry_over(
-        workspace, from_set_id, set_id, f"carried over from silver set {from_set_id}"
+        context.workspace,
+        from_set_id,
+        set_id,
+        f"carried over from silver set {from_set_id}",
+        report=stretch(context.report, 0.98, 0.99),
+        should_stop=context.should_stop,
     )

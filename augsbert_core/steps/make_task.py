@@ -1,6 +1,6 @@
 """Choose the pairs of an annotation task, put them in order, and say why each is there."""
 
-import math
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,9 @@ import numpy as np
 from augsbert_core import best_worst
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import TaskOptions, to_json
+from augsbert_core.options.annotating import AUDIT_QUEUE
 from augsbert_core.pairs import SPLITS, pair_codes
+from augsbert_core.person_names import clean_line
 from augsbert_core.progress import stop_if
 from augsbert_core.queues import QUEUES, choose
 from augsbert_core.scales import scale_levels
@@ -18,7 +20,13 @@ from augsbert_core.steps.models import run_model
 from augsbert_core.steps.names import describe
 from augsbert_core.steps.task_estimates import estimates, needs_student
 from augsbert_core.storage import candidates, gold, runs, silver_sets, task_pools
-from augsbert_core.storage.annotation_tasks import ItemRows, create_task
+from augsbert_core.storage.annotation_tasks import (
+    LONGEST_NAME,
+    MOST_SCORES,
+    ItemRows,
+    create_task,
+)
+from augsbert_core.storage.archive_options import wrong_option
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.follow_ups import close_follow_up
 from augsbert_core.storage.records import Project
@@ -30,6 +38,11 @@ PURPOSES = ("gold", "audit")
 
 MOST_PAIRS = 100_000
 """People score no more than this, and every pair of a task is a row with a reason."""
+
+FEWEST_TUPLES, MOST_TUPLES = 0.01, 100.0
+"""4-pair tuples per pair."""
+
+MOST_SEED = 2**31 - 1
 
 MOST_TUPLE_PAIRS = 10_000
 """The tuples of a larger best-worst task would take minutes to arrange."""
@@ -58,10 +71,23 @@ def check_task(workspace: Workspace, project: Project, options: TaskOptions) -> 
     """WorkbenchError: what is asked for cannot be done."""
     _check_words(options)
     _check_numbers(options)
-    scale_levels(options.scale, options.levels)
+    _check_scale(options)
     _check_source(workspace, project, options)
     if needs_model(workspace, project, options):
         run_model(workspace, project, options.student, "train-bi-encoder")
+    # What is stored is what an archive of the project may hold.
+    if (wrong := wrong_option("annotate", json.loads(to_json(options)))) is not None:
+        raise WorkbenchError(
+            f"The option {wrong} of a task cannot be {str(getattr(options, wrong, ''))[:60]!a}. Give another value."
+        )
+
+
+def _check_scale(options: TaskOptions) -> None:
+    scale_levels(options.scale, options.levels)
+    if options.levels and options.scale != "custom":
+        raise WorkbenchError(
+            f"The scale {options.scale} has levels of its own. Take the scale custom for words of your own."
+        )
 
 
 def _check_words(options: TaskOptions) -> None:
@@ -86,6 +112,14 @@ def _check_words(options: TaskOptions) -> None:
         raise WorkbenchError(
             "An audit judges a labeler by scores on its silver pairs: take the source silver and the kind scores."
         )
+    if options.purpose == "audit" and options.queue != AUDIT_QUEUE:
+        raise WorkbenchError(
+            f"An audit draws as many pairs from each score region, so that they speak for the whole set: take the queue "
+            f"{AUDIT_QUEUE}, not {options.queue}."
+        )
+    name = options.name.strip()
+    if name and clean_line(name, LONGEST_NAME) != " ".join(name.split()):
+        raise WorkbenchError(f"A task needs a name of 1 to {LONGEST_NAME} printable characters.")
 
 
 def _check_numbers(options: TaskOptions) -> None:
@@ -93,16 +127,20 @@ def _check_numbers(options: TaskOptions) -> None:
         raise WorkbenchError(
             f"The number of pairs is {options.n_pairs:,}. Give 1 to {MOST_PAIRS:,}."
         )
-    if options.n_scores < 1:
-        raise WorkbenchError(f"Scores per pair are {options.n_scores}. Give 1 or more.")
+    if not 1 <= options.n_scores <= MOST_SCORES:
+        raise WorkbenchError(
+            f"Scores per pair are {options.n_scores:,}. Give a number from 1 to {MOST_SCORES:,}."
+        )
+    if not 0 <= options.seed <= MOST_SEED:
+        raise WorkbenchError(f"The seed is {options.seed}. Give one from 0 to {MOST_SEED}.")
+    if not FEWEST_TUPLES <= options.tuples_per_pair <= MOST_TUPLES:
+        raise WorkbenchError(
+            f"Tuples per pair are {options.tuples_per_pair:g}. Give a number from {FEWEST_TUPLES:g} to {MOST_TUPLES:g}."
+        )
     if options.threshold is not None and not 0.0 <= options.threshold <= 1.0:
         raise WorkbenchError(f"The threshold is {options.threshold:g}. Give one from 0 to 1.")
     if options.kind != "best-worst":
         return
-    if not (math.isfinite(options.tuples_per_pair) and 0 < options.tuples_per_pair <= 100):
-        raise WorkbenchError(
-            f"Tuples per pair are {options.tuples_per_pair:g}. Give a number above 0 and up to 100."
-        )
     if not best_worst.TUPLE_SIZE <= options.n_pairs <= MOST_TUPLE_PAIRS:
         raise WorkbenchError(
             f"Best-worst scaling compares {best_worst.TUPLE_SIZE} pairs at a time, and takes "

@@ -5,7 +5,7 @@ annotators stay as they are.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -101,8 +101,8 @@ def merge(
 ) -> MergeResult:
     """Make gold pairs of the pairs of a task; arguments as in `plan_merge`. actor: who changes scores of gold.
 
-    Pairs that are gold already are never added again, so merging twice adds only what was scored meanwhile. Changed
-    scores of gold can be undone one by one. WorkbenchError: as in `plan_merge`, or nothing would be written.
+    Pairs that are gold already are never added again, so merging twice adds only what was scored meanwhile. All changed
+    scores of gold are one edit, which is undone at once. WorkbenchError: as in `plan_merge`, or nothing would be written.
     """
     plan = plan_merge(
         workspace,
@@ -122,8 +122,16 @@ def merge(
             f"Nothing of {plan.annotation_task.name!r} would come into gold: {told or 'it has no pairs'}."
         )
     run_id = _add(workspace, project, plan) if len(plan.rows) else None
-    for change in plan.changes:
-        gold_edits.set_gold_score(workspace, change.gold_id, change.after, actor=actor)
+    if plan.changes:
+        gold_edits.set_gold_scores(
+            workspace,
+            project.id,
+            [change.gold_id for change in plan.changes],
+            [change.after for change in plan.changes],
+            seen=[change.before for change in plan.changes],
+            actor=actor,
+            summary=f"Merged {plan.annotation_task.name}",
+        )
     return MergeResult(
         run_id, len(plan.rows), len(plan.changes), plan.splits, plan.left_out, plan.notes
     )
@@ -149,7 +157,8 @@ def plan_merge(
     Best-worst tasks have counts instead, and how is not used. min_scores: pairs with fewer scores (best-worst: times
     judged) are left out, unless adjudicated. split: put all in one; "" deals them, where pairs that share a sentence
     with each other, or with gold that is there, go as split_way says (`options.importing.ImportOptions`).
-    replace_gold: pairs of a task made from gold get the new score; False leaves gold as it is.
+    replace_gold: pairs of a task made from gold get the new score, but those that someone set or confirmed by hand
+    after they had been annotated; False leaves gold as it is.
     In classification the merged score becomes 0 or 1, whichever is nearer; pairs half-way are left out.
     WorkbenchError: no such task, another project's task, an unknown way, split or ratio.
     """
@@ -184,7 +193,8 @@ def plan_merge(
         count(left_out, "are half-way between no and yes", int(tied.sum()))
         units, items = (units[~tied] > 0.5).astype(np.float64), items[~tied]
     rows = list(_rows_of(items, units, scale, _words(task)))
-    new, changes, notes = _against_gold(rows, items, there, task, replace_gold, left_out)
+    by_hand = gold_edits.decided_after(workspace, task.id)
+    new, changes, notes = _against_gold(rows, items, there, task, replace_gold, by_hand, left_out)
     told = [*found.notes, *notes]
     if new:
         dealt, said = _deal(PairRows.of(new), there, options)
@@ -244,11 +254,12 @@ def _against_gold(
     there: pd.DataFrame,
     task: AnnotationTask,
     replace_gold: bool,
+    by_hand: Set[int],
     left_out: dict[str, int],
 ) -> tuple[list[GoldRow], tuple[GoldChange, ...], list[str]]:
     """The rows that are new, the gold pairs that change, and what there is to say; left_out is added to."""
     if task.source == "gold":
-        changes = _changes(rows, items, there, left_out) if replace_gold else ()
+        changes = _changes(rows, items, there, by_hand, left_out) if replace_gold else ()
         if not replace_gold:
             count(left_out, "are gold already, and gold keeps its scores", len(rows))
         return [], changes, []
@@ -275,22 +286,33 @@ def _against_gold(
 
 
 def _changes(
-    rows: list[GoldRow], items: pd.DataFrame, there: pd.DataFrame, left_out: dict[str, int]
+    rows: list[GoldRow],
+    items: pd.DataFrame,
+    there: pd.DataFrame,
+    by_hand: Set[int],
+    left_out: dict[str, int],
 ) -> tuple[GoldChange, ...]:
     now = dict(zip(there["id"], there["raw_score"], strict=True)) if len(there) else {}
-    found, n_same, n_gone = [], 0, 0
+    found, n_same, n_gone, n_by_hand = [], 0, 0, 0
     for row, source in zip(rows, items["source_pair_id"].tolist(), strict=True):
         before = None if pd.isna(source) else now.get(int(source))
         if before is None:
             n_gone += 1
         elif abs(before - row.raw_score) <= ROUNDING:
             n_same += 1
+        elif int(source) in by_hand:
+            n_by_hand += 1
         else:
             found.append(
                 GoldChange(int(source), row.sentence1, row.sentence2, before, row.raw_score)
             )
     count(left_out, "have this score in gold already", n_same)
     count(left_out, "are no longer in gold", n_gone)
+    count(
+        left_out,
+        "were set or confirmed by hand after they were annotated, and gold keeps those scores",
+        n_by_hand,
+    )
     return tuple(found)
 
 

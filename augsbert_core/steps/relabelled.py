@@ -22,19 +22,33 @@ SEED = 42
 Z95 = 1.959964
 """The reach of a normal 95 % interval in standard errors."""
 
-PAGE_COLUMNS = ("sentence1", "sentence2", "old", "new", "change", "human", "used", "moved")
+PAGE_COLUMNS = (
+    "sentence1",
+    "sentence2",
+    "old",
+    "new",
+    "change",
+    "human",
+    "basis",
+    "used",
+    "moved",
+)
+BASES = ("corrected", "audited", "accepted", "")
 
 
 @dataclass(frozen=True)
 class Relabelled:
     """Two silver sets on the pairs that they share; arrays have one entry per pair.
 
-    human: a correction, the old score where people accepted it, else the score of an audit; NaN without any. used: a labeler has learnt from the pair, or
-    gold holds it, so that agreement with people there proves nothing. order: places by |change|, the largest first.
+    human: a correction, else the score of an audit; NaN without either. An accepted pair has none: people let the old
+    score stand, and against that score any other labeler can only lose. basis: one of `BASES` per pair, what people
+    said of it. used: a labeler has learnt from the pair, or gold holds it, so that agreement with people there proves
+    nothing. order: places by |change|, the largest first.
     mean_change: of |new - old|. towards, away: corrected pairs, used ones included, that came closer to people or
     went farther from them.
     corrections: the error on corrected pairs that were not used, None without any; audited: on the pairs of an audit
     that were not used, each weighed by what it stands for. n_corrected, n_used: corrected pairs, and those used.
+    n_accepted: pairs of which people said only that the old score may stand.
     dev_scores: of both labelers, where they are runs that have one.
     """
 
@@ -43,6 +57,7 @@ class Relabelled:
     score_range: ScoreRange
     shared: SharedPairs
     human: np.ndarray
+    basis: np.ndarray
     used: np.ndarray
     order: np.ndarray
     mean_change: Estimate
@@ -52,6 +67,7 @@ class Relabelled:
     audited: ErrorChange | None
     n_corrected: int
     n_used: int
+    n_accepted: int
     dev_scores: tuple[float | None, float | None]
 
     @property
@@ -75,8 +91,8 @@ def relabelled(workspace: Workspace, old_set_id: int, new_set_id: int) -> Relabe
     used = np.isin(shared.codes, _used_codes(workspace, old, new))
     audit, audited = _audit(workspace, (old, new), shared, used)
     corrected = np.isfinite(shared.correction)
-    human = np.where(shared.accepted, shared.old, audit)
-    human = np.where(corrected, shared.correction, human)
+    human = np.where(corrected, shared.correction, audit)
+    basis = np.select([corrected, np.isfinite(audit), shared.accepted], BASES[:3], BASES[3])
     closer = np.abs(shared.new - human) - np.abs(shared.old - human)
     fair = corrected & ~used
     return Relabelled(
@@ -85,6 +101,7 @@ def relabelled(workspace: Workspace, old_set_id: int, new_set_id: int) -> Relabe
         score_range=projects.get_project(workspace, old.project_id).score_range,
         shared=shared,
         human=human,
+        basis=basis,
         used=used,
         order=np.argsort(-np.abs(shared.new - shared.old), kind="stable"),
         mean_change=_mean(np.abs(shared.new - shared.old)),
@@ -94,6 +111,7 @@ def relabelled(workspace: Workspace, old_set_id: int, new_set_id: int) -> Relabe
         audited=audited,
         n_corrected=int(corrected.sum()),
         n_used=int((corrected & used).sum()),
+        n_accepted=int((basis == "accepted").sum()),
         dev_scores=(_dev_score(workspace, old), _dev_score(workspace, new)),
     )
 
@@ -186,7 +204,7 @@ def change_page(
 ) -> pd.DataFrame:
     """A page of the pairs with the largest changes first: `PAGE_COLUMNS`, scores in [0, 1].
 
-    human: NaN without a human score. moved: "towards", "away" or "", in respect of it.
+    human: NaN without a human score. basis: as in `Relabelled`. moved: "towards", "away" or "", in respect of human.
     """
     rows = found.order[offset : offset + limit]
     shared, human = found.shared, found.human[rows]
@@ -203,6 +221,7 @@ def change_page(
             "new": new,
             "change": new - old,
             "human": human,
+            "basis": found.basis[rows],
             "used": found.used[rows],
             "moved": moved,
         },
@@ -264,7 +283,21 @@ def _nothing_fair(found: Relabelled) -> str:
             f"All {found.n_corrected:,} corrected pairs were used for training, so that the new labeler agrees with them "
             f"proves nothing. {remedy}"
         )
+    if np.isfinite(found.human).any():
+        return f"All audited pairs were used for training, so that they prove nothing. {remedy}"
+    if found.n_accepted:
+        return (
+            f"No pair was corrected or audited. Of the {found.n_accepted:,} accepted pairs people said that the old "
+            f"score may stand, which says nothing about a better one. {remedy}"
+        )
     return f"No pair has a human score to compare with. {remedy}"
+
+
+def people_text(human: float | None, basis: str, old: float, scale: ScoreRange) -> str:
+    """What people said of a pair: "2.50", "accepted at 2.57", or "". human, old: in [0, 1]."""
+    if basis == "accepted":
+        return f"accepted at {scale.to_raw(old):.2f}"
+    return "" if human is None or math.isnan(human) else f"{scale.to_raw(human):.2f}"
 
 
 def summary_text(found: Relabelled) -> str:
@@ -278,6 +311,11 @@ def summary_text(found: Relabelled) -> str:
         text += (
             f" Of {found.n_corrected:,} corrected pairs, {found.towards:,} moved towards people and {found.away:,} away; "
             f"{found.n_used:,} of them were used for training."
+        )
+    if found.n_accepted:
+        text += (
+            f" {found.n_accepted:,} pairs were accepted at the old score, which counts neither as towards people nor "
+            "as away from them."
         )
     if shared.n_only_old or shared.n_only_new:
         text += f" {shared.n_only_old:,} pairs are in the old set alone, {shared.n_only_new:,} in the new one."

@@ -1,6 +1,8 @@
 """An annotation task in a spreadsheet: its pairs out, the scores back in."""
 
 import math
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +11,17 @@ from augsbert_core.errors import WorkbenchError
 from augsbert_core.exporting.tables import COUNT, Column
 from augsbert_core.importing.reading import read_table
 from augsbert_core.pairs import text_pair_key
+from augsbert_core.person_names import checked_person
+from augsbert_core.scales import level_labels
 from augsbert_core.storage import annotations
 from augsbert_core.storage.annotation_tasks import get_task
-from augsbert_core.storage.annotation_turns import checked_annotator, is_swapped
+from augsbert_core.storage.annotation_turns import is_swapped
 from augsbert_core.storage.annotations import GivenScore
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import AnnotationTask
+
+SAME = 1e-6
+"""A number this near to a level was written for it: people round thirds."""
 
 SHEET_COLUMNS = (
     Column("item", COUNT),
@@ -32,7 +39,7 @@ def sheet_rows(
 
     The sentences are in the order that is recorded with the annotator's scores. WorkbenchError: the task is gone.
     """
-    task, name = get_task(workspace, task_id), checked_annotator(annotator)
+    task, name = get_task(workspace, task_id), checked_person(annotator)
     matrix = annotations.score_matrix(workspace, task_id)
     done = np.zeros(len(matrix.items), dtype=bool)
     if name in matrix.annotators:
@@ -50,11 +57,12 @@ def sheet_rows(
 def add_score_file(
     workspace: Workspace, task_id: int, path: Path, annotator: str = ""
 ) -> dict[str, int]:
-    """Save the scores of a table with a header; returns how many of whom. A person's scores are all saved, or none.
+    """Save the scores of a table with a header, all or none; returns how many of whom.
 
-    Columns: item (its number in the task) or sentence1 and sentence2 in any order; score: a label of the task's scale,
-    or a number on its raw scale; annotator, where none is given here; seconds, if known. Rows without a score are passed
-    over. WorkbenchError: the file cannot be read, or a row says nothing that the task knows; then nothing is saved.
+    Columns: item (its number in the task) or sentence1 and sentence2 in any order; score: a level of the task's scale,
+    by its label or as its number; annotator, where none is given here; seconds, if known. Rows without a score are passed
+    over. WorkbenchError: the file cannot be read, a column is there twice, or a row says nothing that the task knows or
+    scores a pair again for the same annotator; then nothing is saved.
     """
     task = get_task(workspace, task_id)
     try:
@@ -62,34 +70,56 @@ def add_score_file(
     except OSError as error:
         raise WorkbenchError(f"{path} cannot be read ({error}).") from error
     table = read_table(data, path.name)
-    header = [name.strip().casefold() for name in table.header or []]
-    if "score" not in header or not (
-        {"item"} <= set(header) or {"sentence1", "sentence2"} <= set(header)
-    ):
-        raise WorkbenchError(
-            f"{path.name}: a header with score, and item or sentence1 and sentence2, is needed. "
-            f"It has: {', '.join(table.header or []) or 'none'}."
-        )
+    header = _checked_header(path.name, table.header or [])
     known = _item_numbers(workspace, task_id)
     given: dict[str, list[GivenScore]] = {}
+    lines: dict[tuple[str, int], int] = {}
     for cells, line in zip(table.rows, table.line_numbers, strict=True):
         row = dict(zip(header, (cell.strip() for cell in cells), strict=False))
         if not row.get("score"):
             continue
         where = f"{path.name}, line {line}"
-        name = annotator or row.get("annotator", "")
-        if not name:
+        name = _name_of(annotator or row.get("annotator", ""), where)
+        item = _item_of(row, known, where)
+        first = lines.setdefault((name, item), line)
+        if first != line:
             raise WorkbenchError(
-                f"{where}: no annotator. Add the column, or name one for the file."
+                f"{where}: {name} scores this pair in line {first} already. Leave one of the two. Nothing was saved."
             )
-        one = GivenScore(
-            _item_of(row, known, where), _score_of(task, row["score"], where), _seconds(row)
-        )
+        one = GivenScore(item, _score_of(task, row["score"], where), _seconds(row))
         given.setdefault(name, []).append(one)
-    return {
-        name: annotations.add_scores(workspace, task_id, name, scores)
-        for name, scores in given.items()
-    }
+    return annotations.add_score_table(workspace, task_id, given)
+
+
+COLUMNS = ("item", "sentence1", "sentence2", "score", "annotator", "seconds")
+
+
+def _checked_header(file: str, names: Sequence[str]) -> list[str]:
+    header = [name.strip().casefold() for name in names]
+    for column in COLUMNS:
+        places = [str(place) for place, name in enumerate(header, 1) if name == column]
+        if len(places) > 1:
+            raise WorkbenchError(
+                f"{file}, line 1: there are {len(places)} columns named {column}, at {' and '.join(places)}. Leave one. "
+                "Nothing was saved."
+            )
+    if "score" not in header or not (
+        {"item"} <= set(header) or {"sentence1", "sentence2"} <= set(header)
+    ):
+        raise WorkbenchError(
+            f"{file}: a header with score, and item or sentence1 and sentence2, is needed. "
+            f"It has: {', '.join(names) or 'none'}."
+        )
+    return header
+
+
+def _name_of(name: str, where: str) -> str:
+    if not name:
+        raise WorkbenchError(f"{where}: no annotator. Add the column, or name one for the file.")
+    try:
+        return checked_person(name)
+    except WorkbenchError as error:
+        raise WorkbenchError(f"{where}: {error} Nothing was saved.") from error
 
 
 def _item_numbers(workspace: Workspace, task_id: int) -> dict[object, int]:
@@ -112,18 +142,24 @@ def _item_of(row: dict[str, str], known: dict[object, int], where: str) -> int:
 
 
 def _score_of(task: AnnotationTask, text: str, where: str) -> float:
-    """A label of the scale, or a number on it, in [0, 1]."""
-    for level in task.levels:
-        if level.label.casefold() == text.casefold() and task.scale != "0-1":
+    """The level of the scale that a label or a number on the raw scale names, in [0, 1]."""
+    labels = level_labels(task.scale, task.levels, task.score_range)
+    for level, label in zip(task.levels, labels, strict=True):
+        if label.casefold() == text.casefold():
             return level.score
-    try:
-        return task.score_range.to_unit(float(text))
-    except ValueError:
-        labels = ", ".join(level.label for level in task.levels)
-        raise WorkbenchError(
-            f"{where}: {text!r} is no score of this task. Give a number on {task.score_range}, or one of {labels}. "
-            "Nothing was saved."
-        ) from None
+    with suppress(ValueError):
+        unit = task.score_range.to_unit(float(text))
+        for level in task.levels:
+            if abs(level.score - unit) < SAME:
+                return level.score
+    numbers = [f"{round(task.score_range.to_raw(level.score), 6):g}" for level in task.levels]
+    both = [
+        label if label == number else f"{label} ({number})"
+        for label, number in zip(labels, numbers, strict=True)
+    ]
+    raise WorkbenchError(
+        f"{where}: {text!r} is no score of this task. Give one of {', '.join(both)}. Nothing was saved."
+    )
 
 
 def _seconds(row: dict[str, str]) -> float | None:

@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from augsbert_core.storage.annotation_turns import COUNT_OPEN_SQL, COUNT_SKIPPED_SQL, Turn, turn
-from augsbert_core.storage.database import Workspace, columns, reading
+from augsbert_core.storage.annotation_standing import SCORED, SKIPPED, Own, outlook
+from augsbert_core.storage.annotation_turns import Turn, turn
+from augsbert_core.storage.database import Workspace, reading
 
 LONGEST_SECONDS = 300.0
 """A pair counts with no more than this: whoever takes a break does not work."""
@@ -51,53 +52,20 @@ def progress(
     """How far this annotator is. WorkbenchError: the task is gone."""
     with reading(workspace) as db:
         mine = turn(db, task_id, annotator, at)
-        own = {state: _own(mine, state) for state in ("scored", "skipped", "claimed")}
-        counts = dict(db.execute(COUNTS_SQL, mine.values).fetchall())
-        n_items = db.execute(N_ITEMS_SQL, mine.values).fetchone()[0]
-        if len(counts.keys() - {mine.annotator}) < mine.task["n_scores"]:
-            # No pair can have enough scores of others, so none needs to be looked at.
-            left = n_items - len(own["scored"].seconds) - len(own["skipped"].seconds)
-        else:
-            left = db.execute(COUNT_OPEN_SQL, mine.values).fetchone()[0]
-        left += db.execute(COUNT_SKIPPED_SQL, mine.values).fetchone()[0]
-    per_hour, median = pace(own["scored"].seconds, own["skipped"].seconds)
+        now = outlook(mine)
+    own, n_items = now.own, len(now.ids)
+    per_hour, median = own_pace(own)
     return Progress(
         n_items=n_items,
-        done=len(own["scored"].seconds),
-        left=left,
-        skipped=len(own["skipped"].seconds),
-        flagged=sum(part.n_flagged for part in own.values()),
-        all_done=sum(counts.values()),
+        done=int((own.state == SCORED).sum()),
+        left=now.n_left,
+        skipped=int((own.state == SKIPPED).sum()),
+        flagged=int(own.flagged.sum()),
+        all_done=int(now.n_scored.sum()),
         all_wanted=n_items * mine.task["n_scores"],
         pairs_per_hour=per_hour,
         median_seconds=median,
     )
-
-
-COUNTS_SQL = """
-SELECT annotator, sum(state = 'scored') FROM annotation WHERE task_id = :task GROUP BY annotator
-"""
-
-N_ITEMS_SQL = "SELECT count(*) FROM annotation_item WHERE task_id = :task"
-
-
-@dataclass(frozen=True)
-class _Own:
-    """What one annotator has in one state. seconds: one per pair, NaN where it was not timed."""
-
-    seconds: np.ndarray
-    n_flagged: int
-
-
-def _own(mine: Turn, state: str) -> _Own:
-    rows = columns(mine.db, OWN_SQL, {**mine.values, "state": state}, np.float64)
-    return _Own(np.where(rows[0] < 0, np.nan, rows[0]), int(rows[1].sum()))
-
-
-OWN_SQL = """
-SELECT coalesce(seconds, -1), flagged FROM annotation
-WHERE task_id = :task AND annotator = :annotator AND state = :state
-"""
 
 
 def annotators(workspace: Workspace, task_id: int) -> list[AnnotatorProgress]:
@@ -116,21 +84,26 @@ SELECT DISTINCT annotator FROM annotation WHERE task_id = ? AND (state <> 'claim
 
 
 def _of_annotator(mine: Turn) -> AnnotatorProgress:
-    own = {state: _own(mine, state) for state in ("scored", "skipped", "claimed")}
-    per_hour, median = pace(own["scored"].seconds, own["skipped"].seconds)
+    own = outlook(mine).own
+    per_hour, median = own_pace(own)
     last = mine.db.execute(
         "SELECT at FROM annotation_event WHERE task_id = :task AND annotator = :annotator ORDER BY id DESC LIMIT 1",
         mine.values,
     ).fetchone()
     return AnnotatorProgress(
         annotator=mine.annotator,
-        scored=len(own["scored"].seconds),
-        skipped=len(own["skipped"].seconds),
-        flagged=sum(part.n_flagged for part in own.values()),
+        scored=int((own.state == SCORED).sum()),
+        skipped=int((own.state == SKIPPED).sum()),
+        flagged=int(own.flagged.sum()),
         pairs_per_hour=per_hour,
         median_seconds=median,
         last_at=last["at"] if last else "",
     )
+
+
+def own_pace(own: Own) -> tuple[float | None, float | None]:
+    """As `pace`, of what one annotator has decided."""
+    return pace(own.seconds[own.state == SCORED], own.seconds[own.state == SKIPPED])
 
 
 def pace(scored: np.ndarray, skipped: np.ndarray) -> tuple[float | None, float | None]:

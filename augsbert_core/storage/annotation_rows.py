@@ -1,5 +1,6 @@
 """Every decision that stands in a task, as rows for a file: raw scores of each annotator, never averaged."""
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,8 +11,10 @@ SCORE_COLUMNS = (
     "item", "position", "annotator", "state", "score", "label", "flagged", "order", "seconds",
     "suggestion", "suggestion_seen", "at", "reason", "sentence1", "sentence2",
 )  # fmt: skip
+PLACES = (1, 2, 3, 4)
 ANSWER_COLUMNS = (
-    "tuple", "position", "annotator", "action", "best_item", "worst_item", "shown", "seconds", "at",
+    "tuple", "position", "annotator", "action", "best_item", "worst_item", "best", "worst", "shown", "seconds", "at",
+    *(f"pair{place}_sentence{side}" for place in PLACES for side in (1, 2)),
 )  # fmt: skip
 
 
@@ -19,13 +22,16 @@ def raw_rows(workspace: Workspace, task_id: int) -> tuple[tuple[str, ...], list[
     """The header and the rows of a task: its scores, or, of a best-worst task, its answers.
 
     score: in [0, 1]; label: the level that it is. order: "2-1" where the second sentence was shown first. shown: item
-    numbers in the order on the screen. WorkbenchError: the task is gone.
+    numbers in the order on the screen; best, worst: places in it, from 1, as are the numbers of the pairs. WorkbenchError:
+    the task is gone.
     """
     task = get_task(workspace, task_id)
     labels = {level.score: level.label for level in task.levels}
     with reading(workspace) as db:
         if task.kind == "best-worst":
-            return ANSWER_COLUMNS, [tuple(row) for row in db.execute(ANSWERS_SQL, [task_id])]
+            texts = {row[0]: (row[1], row[2]) for row in db.execute(TEXTS_SQL, [task_id])}
+            answers = db.execute(ANSWERS_SQL, [task_id])
+            return ANSWER_COLUMNS, list(_with_sentences(answers, texts))
         rows = db.execute(SCORES_SQL, [task_id])
         return SCORE_COLUMNS, list(_with_labels(rows, labels))
 
@@ -35,6 +41,24 @@ def _with_labels(rows: Any, labels: dict[float, str]) -> Iterator[tuple[Any, ...
         head, tail = tuple(row)[:5], tuple(row)[5:]
         yield (*head, labels.get(row["score"], ""), *tail)
 
+
+def _with_sentences(rows: Any, texts: dict[int, tuple[str, str]]) -> Iterator[tuple[Any, ...]]:
+    for row in rows:
+        head, tail = tuple(row)[:6], tuple(row)[6:]
+        shown = json.loads(row["shown"])
+        places = (
+            shown.index(row[key]) + 1 if row[key] in shown else None
+            for key in ("best_item_id", "worst_item_id")
+        )
+        sentences = (text for item in shown for text in texts[item])
+        yield (*head, *places, *tail, *sentences)
+
+
+TEXTS_SQL = """
+SELECT item.id, first.text, second.text FROM annotation_item AS item
+JOIN sentence AS first ON first.id = sentence1_id JOIN sentence AS second ON second.id = sentence2_id
+WHERE task_id = ?
+"""
 
 SCORES_SQL = """
 SELECT item.id, position + 1, annotator, state, score, flagged, CASE WHEN swapped THEN '2-1' ELSE '1-2' END, seconds,

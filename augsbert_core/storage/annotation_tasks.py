@@ -18,6 +18,12 @@ from augsbert_core.storage.records import AnnotationTask, record
 
 LONGEST_NAME = 80
 
+MOST_SCORES = 1000
+"""People who score a pair; a task of more would never end."""
+
+MOST_STRATUM = 1000
+"""The highest number of a stratum; audits have five."""
+
 
 @dataclass(frozen=True)
 class ItemRows:
@@ -60,11 +66,17 @@ def create_task(
     """Write a task with its pairs and tuples, all or nothing; returns its id. A run has one task: again, it is the same.
 
     tuples: for best-worst: places in items, int, shape (tuples, 4), in the order to be answered. WorkbenchError: there
-    is no pair, a pair is there twice, or the name is too long.
+    is no pair, a pair is there twice, the name is too long, the number of people is none, or the pairs of an audit have
+    no strata that it can be counted up from.
     """
     if (tuples is None) != (told.kind == "scores"):
         raise ValueError(f"tuples do not go with a task of kind {told.kind!r}")
     name = _checked_name(told.name) if told.name.strip() else ""
+    if not 1 <= told.n_scores <= MOST_SCORES:
+        raise WorkbenchError(
+            f"Scores per pair are {told.n_scores:,}. Give a number from 1 to {MOST_SCORES:,}."
+        )
+    _check_strata(items, is_audit=told.purpose == "audit")
     rows = _item_values(items)
     with writing(workspace) as db:
         known = db.execute("SELECT id FROM annotation_task WHERE run_id = ?", [run_id]).fetchone()
@@ -99,6 +111,30 @@ INSERT INTO annotation_item (task_id, position, sentence1_id, sentence2_id, sour
   stratum, stratum_size)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+
+
+def _check_strata(items: ItemRows, *, is_audit: bool) -> None:
+    if items.strata is None or items.stratum_sizes is None or items.suggestions is None:
+        if is_audit:
+            raise WorkbenchError(
+                "The pairs of an audit need the labeler's scores and the score regions that they were drawn from. Draw "
+                "them with the queue score-strata."
+            )
+        return
+    if is_audit and not np.isfinite(np.asarray(items.suggestions, dtype=np.float64)).all():
+        raise WorkbenchError("A pair of an audit has no score of the labeler. Label the set first.")
+    if not are_strata(np.asarray(items.strata), np.asarray(items.stratum_sizes)):
+        raise WorkbenchError("A stratum has two sizes, or fewer pairs than were drawn from it.")
+
+
+def are_strata(strata: np.ndarray, sizes: np.ndarray) -> bool:
+    """Whether each stratum of a sample has one size, and is as large as what was drawn from it."""
+    if not len(strata) or strata.min() < 0 or strata.max() > MOST_STRATUM:
+        return not len(strata)
+    _, place, counts = np.unique(strata, return_inverse=True, return_counts=True)
+    largest = np.zeros(len(counts), dtype=np.float64)
+    np.maximum.at(largest, place, sizes)
+    return bool((largest[place] == sizes).all() and (largest >= counts).all())
 
 
 def _item_values(items: ItemRows) -> list[tuple[object, ...]]:

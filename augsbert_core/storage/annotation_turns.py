@@ -15,13 +15,15 @@ from typing import Any
 from sqlite_utils import Database
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.person_names import checked_person
 from augsbert_core.storage.annotation_tasks import task_is_gone
 from augsbert_core.storage.database import now
 
 CLAIM_MINUTES = 10
 """So long a pair is kept for the annotator who has it on the screen."""
 
-LONGEST_NAME = 200
+MOST_SECONDS = 1e9
+"""More than a pair can be on a screen; a clock that ran wild says no more than this."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +62,7 @@ def turn(
         raise WorkbenchError(f"{row['name']} is {what}.")
     at = at or now()
     fresh = datetime.fromisoformat(at) - timedelta(minutes=CLAIM_MINUTES)
-    return Turn(
-        db, dict(row), checked_annotator(annotator), at, fresh.isoformat(timespec="seconds")
-    )
+    return Turn(db, dict(row), checked_person(annotator), at, fresh.isoformat(timespec="seconds"))
 
 
 def refuse_closed(turn: Turn) -> None:
@@ -73,16 +73,6 @@ def refuse_closed(turn: Turn) -> None:
         )
 
 
-def checked_annotator(name: str) -> str:
-    """The name that scores are kept under. WorkbenchError: blank or far too long."""
-    name = " ".join(str(name).split())
-    if not name or len(name) > LONGEST_NAME:
-        raise WorkbenchError(
-            f"An annotator needs a name of 1 to {LONGEST_NAME} characters. Type one beside the pair."
-        )
-    return name
-
-
 def checked_score(score: float | None) -> float:
     """WorkbenchError: there is no score, or it is not in [0, 1]."""
     if score is None or not math.isfinite(score) or not 0.0 <= score <= 1.0:
@@ -90,6 +80,13 @@ def checked_score(score: float | None) -> float:
             f"A score must lie in the scale, from 0 to 1 inside; {score} does not."
         )
     return float(score)
+
+
+def known_seconds(seconds: float | None) -> float | None:
+    """How long something took as it is kept: from 0 to `MOST_SECONDS`, None where nobody knows."""
+    if seconds is None or not math.isfinite(seconds):
+        return None
+    return min(max(float(seconds), 0.0), MOST_SECONDS)
 
 
 def stable_number(*parts: object) -> int:
@@ -109,45 +106,7 @@ OTHERS = """
 """
 """How many others have scored a pair, or have it before them."""
 
-UNSEEN = """
-NOT EXISTS (SELECT 1 FROM annotation WHERE item_id = item.id AND annotator = :annotator AND state <> 'claimed')
-"""
-
 STANDING_EVENT = """
 NOT EXISTS (SELECT 1 FROM annotation_event AS undo WHERE undo.item_id = event.item_id
   AND undo.annotator = event.annotator AND undone_event_id = event.id)
 """
-
-SKIPPED_ONCE = f"""
-(SELECT count(*) FROM annotation_event AS event WHERE event.item_id = item.id AND event.annotator = :annotator
-  AND action = 'skip' AND {STANDING_EVENT}) = 1
-"""
-
-FIRST_OPEN_SQL = f"""
-SELECT item.id FROM annotation_item AS item
-WHERE task_id = :task AND position >= :start AND {UNSEEN} AND {OTHERS} < :n
-ORDER BY position LIMIT 1
-"""
-
-SKIPPED_SQL = f"""
-FROM annotation AS own JOIN annotation_item AS item ON item.id = own.item_id
-WHERE own.task_id = :task AND own.annotator = :annotator AND own.state = 'skipped' AND {OTHERS} < :n
-  AND {SKIPPED_ONCE}
-"""
-
-FIRST_SKIPPED_SQL = f"SELECT item.id {SKIPPED_SQL} ORDER BY position LIMIT 1"
-
-COUNT_OPEN_SQL = f"""
-SELECT count(*) FROM annotation_item AS item WHERE task_id = :task AND {UNSEEN} AND {OTHERS} < :n
-"""
-
-COUNT_SKIPPED_SQL = f"SELECT count(*) {SKIPPED_SQL}"
-
-
-def first_open(turn: Turn, start: int) -> int | None:
-    """The first pair from a position on that is open to the annotator, then the first before it, then a skipped one."""
-    for query, begin in ((FIRST_OPEN_SQL, start), (FIRST_OPEN_SQL, 0), (FIRST_SKIPPED_SQL, 0)):
-        row = turn.db.execute(query, {**turn.values, "start": begin}).fetchone()
-        if row is not None:
-            return int(row[0])
-    return None

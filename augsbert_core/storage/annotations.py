@@ -4,26 +4,30 @@
 the same transaction; so is the claim on the pair that comes next.
 """
 
-import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from augsbert_core.errors import WorkbenchError
+from augsbert_core.storage.annotation_batches import (
+    GivenScore,
+    add_score_table,
+    add_scores,
+    not_in_task,
+)
 from augsbert_core.storage.annotation_progress import (
     AnnotatorProgress,
     Progress,
     annotators,
     progress,
 )
+from augsbert_core.storage.annotation_standing import Standing, current, outlook
 from augsbert_core.storage.annotation_turns import (
     CLAIM_MINUTES,
     OTHERS,
     STANDING_EVENT,
     Turn,
     checked_score,
-    first_open,
     is_swapped,
+    known_seconds,
     refuse_closed,
     turn,
 )
@@ -33,14 +37,17 @@ from augsbert_core.storage.score_matrices import ScoreMatrix, adjudicate, score_
 __all__ = [
     "CLAIM_MINUTES",
     "AnnotatorProgress",
+    "Decision",
     "GivenScore",
     "Item",
     "Progress",
     "ScoreMatrix",
+    "add_score_table",
     "add_scores",
     "adjudicate",
     "annotators",
     "get_item",
+    "last_decision",
     "neighbour",
     "next_item",
     "progress",
@@ -89,7 +96,7 @@ def next_item(
     """
     with writing(workspace) as db:
         mine = turn(db, task_id, annotator, at)
-        return None if mine.task["closed"] else _claim_next(mine, 0)
+        return None if mine.task["closed"] else _claim_next(mine, current(mine), 0)
 
 
 def save(
@@ -108,7 +115,7 @@ def save(
 
     action: "score" (in [0, 1]); "skip"; or "flag", which sets a mark beside the score, or takes it away, and returns
     the same pair. Saved again for a pair, the later score replaces the earlier; both stay in the log. seconds: how long
-    the pair was on the screen. WorkbenchError: the task is closed or gone, or the score lies outside; nothing is saved.
+    the pair was on the screen. suggestion_seen: says nothing of a pair that no model has scored. WorkbenchError: the task is closed or gone, or the score lies outside; nothing is saved.
     """
     if action not in ACTIONS:
         raise ValueError(f"action must be one of {ACTIONS}, not {action!r}")
@@ -116,44 +123,11 @@ def save(
     with writing(workspace) as db:
         mine = turn(db, task_id, annotator, at)
         refuse_closed(mine)
-        item = _stored_item(mine, item_id)
-        _append(mine, action, given, suggestion_seen)
+        item, standing = _stored_item(mine, item_id), current(mine)
+        _append(mine, action, given, suggestion_seen and item["suggestion"] is not None)
         if action == "flag":
             return _item(mine, item_id)
-        return _claim_next(mine, item["position"])
-
-
-@dataclass(frozen=True)
-class GivenScore:
-    """A score in [0, 1] for a pair of a task. seconds: how long it took, None where that is not known."""
-
-    item_id: int
-    score: float | None
-    seconds: float | None = None
-
-
-def add_scores(
-    workspace: Workspace,
-    task_id: int,
-    annotator: str,
-    scores: Iterable[GivenScore],
-    *,
-    at: str | None = None,
-) -> int:
-    """Save many scores of one annotator, all or none, as if given one after the other; returns how many.
-
-    WorkbenchError: as in `save`.
-    """
-    n_scores = 0
-    with writing(workspace) as db:
-        mine = turn(db, task_id, annotator, at)
-        refuse_closed(mine)
-        for given in scores:
-            checked_score(given.score)
-            _stored_item(mine, given.item_id)
-            _append(mine, "score", given, suggestion_seen=False)
-            n_scores += 1
-    return n_scores
+        return _claim_next(mine, standing, item["position"], item_id)
 
 
 def undo(
@@ -181,6 +155,22 @@ def undo(
         if item.state == "open":
             _claim(mine, item_id)
         return item
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One thing that an annotator decided on a pair. action: as in `save`; score: in [0, 1], None without one."""
+
+    item_id: int
+    action: str
+    score: float | None
+
+
+def last_decision(workspace: Workspace, task_id: int, annotator: str) -> Decision | None:
+    """What `undo` would take back now; None: nothing."""
+    with reading(workspace) as db:
+        event = db.execute(LAST_EVENT_SQL, turn(db, task_id, annotator).values).fetchone()
+    return None if event is None else Decision(event["item_id"], event["action"], event["score"])
 
 
 LAST_EVENT_SQL = f"""
@@ -234,7 +224,7 @@ ORDER BY position {{}} LIMIT 1 OFFSET :steps
 def _stored_item(mine: Turn, item_id: int) -> Any:
     row = mine.db.execute(ITEM_SQL, {**mine.values, "item": item_id}).fetchone()
     if row is None:
-        raise WorkbenchError(f"Pair {item_id} is not (any more) in {mine.task['name']}.")
+        raise not_in_task(mine, item_id)
     return row
 
 
@@ -268,7 +258,6 @@ def _item(mine: Turn, item_id: int) -> Item:
 
 def _append(mine: Turn, action: str, given: GivenScore, suggestion_seen: bool) -> None:
     """Add an event, and bring what the pair amounts to up to date."""
-    seconds = given.seconds
     values = {
         **mine.values,
         "item": given.item_id,
@@ -277,7 +266,7 @@ def _append(mine: Turn, action: str, given: GivenScore, suggestion_seen: bool) -
         "score": given.score,
         "swapped": is_swapped(mine.task["seed"], mine.annotator, given.item_id),
         "seen": suggestion_seen,
-        "seconds": max(seconds, 0.0) if seconds is not None and math.isfinite(seconds) else None,
+        "seconds": known_seconds(given.seconds),
     }
     mine.db.execute(APPEND_SQL, values)
     _restore(mine, given.item_id)
@@ -340,10 +329,15 @@ def _put(mine: Turn, item_id: int, row: list[Any]) -> None:
 # --- claims --------------------------------------------------------------------------------------------
 
 
-def _claim_next(mine: Turn, start: int) -> Item | None:
-    """The pair that the annotator has before them already, else the first open one from a position on."""
+def _claim_next(
+    mine: Turn, standing: Standing, start: int, changed: int | None = None
+) -> Item | None:
+    """The pair that the annotator has before them already, else the first open one from a position on.
+
+    standing: as it was before this transaction changed a pair.
+    """
     own = mine.db.execute(OWN_CLAIM_SQL, mine.values).fetchone()
-    found = int(own[0]) if own else first_open(mine, start)
+    found = int(own[0]) if own else outlook(mine, changed, standing).first(start)
     if found is None:
         _release(mine, None)
         return None

@@ -8,9 +8,16 @@ pair, by the kind of its owner) and as a JSON list in `best_worst_answer.shown`.
 import json
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from augsbert_core.scales import RESERVED_KEYS
+from augsbert_core.errors import WorkbenchError
+from augsbert_core.options.annotating import AUDIT_QUEUE
+from augsbert_core.person_names import LONGEST_PERSON, LONGEST_SUMMARY, clean_line
+from augsbert_core.scales import LONGEST_LABEL, RESERVED_KEYS, custom_levels
+from augsbert_core.storage.annotation_replay import ANNOTATION_COLUMNS, REPLAY_SQL, disagreement
+from augsbert_core.storage.annotation_tasks import LONGEST_NAME, MOST_SCORES, MOST_STRATUM
+from augsbert_core.storage.annotation_turns import MOST_SECONDS
 from augsbert_core.storage.archive_options import WORDS
 from augsbert_core.storage.archive_shapes import Shape, is_score, is_text, list_of, record_of
 from augsbert_core.storage.archive_values import broken, foreign
@@ -88,10 +95,8 @@ def leaving(sets: str, runs: str) -> dict[str, tuple[str, dict[str, str]]]:
             },
         ),
         "annotation_event": (_is_there("annotation_item", "item_id"), {}),
-        "annotation": (
-            f"{_is_there('annotation_item', 'item_id')} AND (state <> 'claimed' OR flagged)",
-            {"at": "iif(state = 'claimed', '', at)"},
-        ),
+        # Who has a pair on the screen is left behind: the rows are made anew, of the events that leave.
+        "annotation": ("0", {}),
         "best_worst_tuple": (
             " AND ".join(
                 _is_there("annotation_item", f"item{number}_id") for number in range(1, 5)
@@ -103,6 +108,12 @@ def leaving(sets: str, runs: str) -> dict[str, tuple[str, dict[str, str]]]:
     }
 
 
+REPLAY_ANNOTATIONS_SQL = (
+    f"INSERT INTO main.annotation ({', '.join(ANNOTATION_COLUMNS)}) {REPLAY_SQL}"
+)
+"""Written when all other rows of these tables have left."""
+
+
 # --- what must hold ----------------------------------------------------------------------------------
 
 
@@ -110,7 +121,7 @@ def _one_of(column: str, words: Sequence[str]) -> str:
     return f"{column} IN ({', '.join(repr(word) for word in words)})"
 
 
-def _is_name(column: str, longest: int = 200) -> str:
+def _is_name(column: str, longest: int = LONGEST_PERSON) -> str:
     return f"length({column}) BETWEEN 1 AND {longest}"
 
 
@@ -127,7 +138,7 @@ def _on_scale(side: str) -> str:
     return f"{side}_score BETWEEN {scale} AND length({side}_status) <= 10000"
 
 
-SECONDS = "(seconds IS NULL OR seconds BETWEEN 0 AND 1e9)"
+SECONDS = f"(seconds IS NULL OR seconds BETWEEN 0 AND {MOST_SECONDS!r})"
 OF_ITEM = "task_id = (SELECT task_id FROM annotation_item AS item WHERE item.id = item_id)"
 OF_TUPLE = """
   SELECT 1 FROM best_worst_tuple AS tuple WHERE tuple.id = tuple_id AND tuple.task_id = best_worst_answer.task_id
@@ -136,7 +147,7 @@ OF_TUPLE = """
 """
 
 CONDITIONS = {
-    "edit": "length(actor) <= 200 AND length(summary) <= 10000 AND n_changes BETWEEN 0 AND 1000000000"
+    "edit": f"length(actor) <= {LONGEST_PERSON} AND length(summary) <= {LONGEST_SUMMARY} AND n_changes BETWEEN 0 AND 1000000000"
     " AND (subject = 'silver_pair') = (silver_set_id IS NOT NULL)"
     f" AND CASE WHEN state = 'logged' THEN {_one_of('kind', LOGGED_KINDS)} AND target_edit_id < id AND EXISTS ("
     "SELECT 1 FROM edit AS target WHERE target.id = edit.target_edit_id AND target.subject = edit.subject"
@@ -149,11 +160,14 @@ CONDITIONS = {
     " = (SELECT silver_set_id FROM edit WHERE edit.id = edit_id)"
     f" WHEN 'gold_pair' THEN before_unit BETWEEN 0 AND 1 AND {_on_scale('before')} AND {_on_scale('after')}"
     " AND EXISTS (SELECT 1 FROM gold_pair WHERE gold_pair.id = pair_id) ELSE 0 END",
-    "annotation_task": f"{_is_name('name', 80)} AND {_one_of('queue', sorted(WORDS['queue']))}"
-    f" AND {_one_of('scale', sorted(WORDS['scale']))} AND n_scores BETWEEN 1 AND 1000 AND {_flags('closed')}"
+    "annotation_task": f"{_is_name('name', LONGEST_NAME)} AND {_one_of('queue', sorted(WORDS['queue']))}"
+    f" AND {_one_of('scale', sorted(WORDS['scale']))} AND n_scores BETWEEN 1 AND {MOST_SCORES} AND {_flags('closed')}"
+    f" AND seed >= 0 AND (purpose <> 'audit' OR (source = 'silver' AND kind = 'scores' AND queue = '{AUDIT_QUEUE}'))"
     " AND 'annotate' = (SELECT step FROM run WHERE run.id = run_id)",
     "annotation_item": "position >= 0 AND length(reason) <= 10000 AND (suggestion IS NULL OR suggestion BETWEEN 0 AND 1)"
-    " AND (stratum IS NULL OR stratum >= 0) AND (stratum_size IS NULL OR stratum_size BETWEEN 1 AND 1000000000)"
+    f" AND (stratum IS NULL OR stratum BETWEEN 0 AND {MOST_STRATUM}) AND (stratum_size IS NULL OR stratum_size BETWEEN 1 AND 1000000000)"
+    " AND ((stratum IS NOT NULL AND suggestion IS NOT NULL)"
+    " OR 'audit' <> (SELECT purpose FROM annotation_task AS task WHERE task.id = task_id))"
     " AND (stratum IS NULL) = (stratum_size IS NULL) AND (adjudicated_score IS NULL) = (adjudicator IS NULL)"
     f" AND (adjudicator IS NULL OR ({_is_name('adjudicator')} AND adjudicated_score BETWEEN 0 AND 1))"
     " AND (source_pair_id IS NULL OR CASE (SELECT source FROM annotation_task AS task WHERE task.id = task_id)"
@@ -184,6 +198,20 @@ CONDITIONS = {
 """What must hold for each row of these tables; as `archive_source.CONDITIONS`."""
 
 
+ODD_STRATUM_SQL = """
+SELECT 1 FROM annotation_item WHERE stratum IS NOT NULL GROUP BY task_id, stratum
+HAVING min(stratum_size) < max(stratum_size) OR count(*) > min(stratum_size) LIMIT 1
+"""
+
+
+def check_rows(source: sqlite3.Connection) -> None:
+    """WorkbenchError: rows of these tables, each of which may be, contradict one another."""
+    if source.execute(ODD_STRATUM_SQL).fetchone():
+        raise foreign("a stratum of a task has two sizes, or fewer pairs than were drawn from it")
+    if (found := disagreement(source)) is not None:
+        raise foreign(found)
+
+
 # --- in --------------------------------------------------------------------------------------------
 
 NewIds = Callable[[list[Any]], list[Any]]
@@ -206,11 +234,17 @@ def renumber(
             found = _with_gaps(new_ids[pairs], [values[column][at] for at in places])
             for at, new in zip(places, found, strict=True):
                 values[column][at] = new
+    for column in PERSONS & values.keys():
+        if any(name and clean_line(name, LONGEST_PERSON) != name for name in values[column]):
+            raise foreign("a person has a name that cannot be read")
     for column, named in REFERENCES.items():
         if column in values:
             values[column] = _with_gaps(new_ids[named], values[column])
     if table == "best_worst_answer":
         values["shown"] = [_shown(text, new_ids["annotation_item"]) for text in values["shown"]]
+
+
+PERSONS = {"actor", "annotator", "adjudicator"}
 
 
 def _with_gaps(new_ids: NewIds, values: list[Any]) -> list[Any]:
@@ -235,14 +269,20 @@ def _shown(text: str, new_ids: NewIds) -> str:
 LEVELS = list_of(record_of({"label": is_text, "score": is_score, "key": is_text}), 2, 101)
 
 
-def as_levels(text: str) -> str:
+def as_levels(text: str, scale: str) -> str:
     """The levels of a scale, each with a word, a score in [0, 1] and a key of the keyboard. WorkbenchError: none."""
     found = _json(text)
     if not _are_levels(found, LEVELS):
         raise foreign("the levels of a scale are none")
-    return json.dumps(
-        [{name: level[name] for name in ("label", "score", "key")} for level in found]
-    )
+    levels = [{name: level[name] for name in ("label", "score", "key")} for level in found]
+    if scale == "custom":
+        try:
+            made = custom_levels([(level["label"], level["score"]) for level in levels])
+        except WorkbenchError as error:
+            raise foreign("the levels of a scale are none") from error
+        if [asdict(level) for level in made] != levels:
+            raise foreign("the levels of a scale are not in order")
+    return json.dumps(levels)
 
 
 def _are_levels(found: Any, shape: Shape) -> bool:
@@ -250,7 +290,8 @@ def _are_levels(found: Any, shape: Shape) -> bool:
         return False
     keys = [level["key"] for level in found]
     return len(set(keys)) == len(keys) and all(
-        0 < len(level["label"]) <= 200
+        0 < len(level["label"]) <= LONGEST_LABEL
+        and level["label"].isprintable()
         and 0 <= level["score"] <= 1
         and len(level["key"]) == 1
         and level["key"].isascii()

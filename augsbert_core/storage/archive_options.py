@@ -30,7 +30,7 @@ FROM_ZERO = {
 
 MOST = {
     "layers": 1000, "stages": 100, "runs": 1000, "seeds": 100_000, "per_positive": 10**6, "depth": 10**6,
-    "batch_size": 10**7, "max_length": 10**7, "top_k": 10**9,
+    "batch_size": 10**7, "max_length": 10**7, "top_k": 10**9, "n_scores": 1000,
 }  # fmt: skip
 """The largest numbers, and the longest lists, under some names."""
 

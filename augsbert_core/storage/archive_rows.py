@@ -277,7 +277,10 @@ class _Import:
                     for text, kind in zip(values["summary"], values["kind"], strict=True)
                 ]
             case "annotation_task":
-                values["levels"] = [archive_human.as_levels(text) for text in values["levels"]]
+                values["levels"] = [
+                    archive_human.as_levels(text, scale)
+                    for text, scale in zip(values["levels"], values["scale"], strict=True)
+                ]
 
     def _target(self, text: str) -> str:
         return self.new.in_target(self.places.in_text(text))

@@ -92,6 +92,7 @@ def open_source(path: Path) -> Iterator[sqlite3.Connection]:
             _bring_up_to_date(connection)
             connection.execute("PRAGMA query_only = ON")
             _check_rows(connection)
+            archive_human.check_rows(connection)
             yield connection
     except sqlite3.Error as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in NO_FAULT_OF_THE_ARCHIVE:

@@ -8,7 +8,7 @@ from pathlib import Path
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.progress import Report, silent
 from augsbert_core.storage import projects
-from augsbert_core.storage.archive_human import leaving
+from augsbert_core.storage.archive_human import REPLAY_ANNOTATIONS_SQL, leaving
 from augsbert_core.storage.archive_references import json_object, places_in
 from augsbert_core.storage.archive_source import stored_columns
 from augsbert_core.storage.database import Database, Workspace
@@ -142,6 +142,7 @@ def _copy(
     for number, table in enumerate(OUT):
         report(number / len(OUT), f"Copying {table.replace('_', ' ')} rows")
         connection.execute(_copy_sql(connection, table), told)
+    connection.execute(REPLAY_ANNOTATIONS_SQL)
     connection.execute("COMMIT")
 
 

@@ -17,7 +17,13 @@ import numpy as np
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.storage.annotation_progress import pace
-from augsbert_core.storage.annotation_turns import Turn, refuse_closed, stable_number, turn
+from augsbert_core.storage.annotation_turns import (
+    Turn,
+    known_seconds,
+    refuse_closed,
+    stable_number,
+    turn,
+)
 from augsbert_core.storage.database import Workspace, reading, writing
 
 __all__ = [
@@ -105,7 +111,7 @@ def save_answer(
         refuse_closed(desk.turn)
         if not {best_item_id, worst_item_id} <= set(desk.members(tuple_id)):
             raise WorkbenchError("The answer names a pair that is not in this tuple.")
-        desk.append(Row(tuple_id, "answer", best_item_id, worst_item_id, _known(seconds)))
+        desk.append(Row(tuple_id, "answer", best_item_id, worst_item_id, known_seconds(seconds)))
         return desk.next()
 
 
@@ -123,7 +129,7 @@ def skip_tuple(
         desk = _desk(turn(db, task_id, annotator, at, kind="best-worst"))
         refuse_closed(desk.turn)
         desk.members(tuple_id)
-        desk.append(Row(tuple_id, "skip", seconds=_known(seconds)))
+        desk.append(Row(tuple_id, "skip", seconds=known_seconds(seconds)))
         return desk.next()
 
 
@@ -408,7 +414,3 @@ def _seconds(rows: Sequence[Row]) -> np.ndarray:
     """How long each took, NaN where it was not timed."""
     known = [math.nan if row.seconds is None else row.seconds for row in rows]
     return np.array(known, dtype=np.float64)
-
-
-def _known(seconds: float | None) -> float | None:
-    return max(seconds, 0.0) if seconds is not None and math.isfinite(seconds) else None

@@ -22,8 +22,10 @@ from augsbert_core.errors import WorkbenchError
 from augsbert_core.storage.schema import is_up_to_date, migrate
 
 __all__ = [
+    "Begin",
     "Database",
     "Workspace",
+    "WorkspaceBusy",
     "backup",
     "columns",
     "default_home",
@@ -39,6 +41,16 @@ BUSY_SECONDS = 60.0
 """How long a write waits for another one; the longest write, an import, takes seconds."""
 
 ASK_AGAIN_SECONDS = 0.004
+
+
+class WorkspaceBusy(WorkbenchError):
+    """A write could not begin, because somebody else was writing all the time."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The workspace is busy: another long write is going on in it. Nothing was saved; wait for it to end and try "
+            "again."
+        )
 
 
 @dataclass(frozen=True)
@@ -113,9 +125,12 @@ def reading(workspace: Workspace) -> Iterator[Database]:
 
 
 @contextmanager
-def writing(workspace: Workspace) -> Iterator[Database]:
-    """One write transaction: all of it is kept, or, when the block raises, none of it."""
-    with writing_often(workspace) as begin, begin() as db:
+def writing(workspace: Workspace, patience: float = BUSY_SECONDS) -> Iterator[Database]:
+    """One write transaction: all of it is kept, or, when the block raises, none of it.
+
+    patience: seconds to wait for others who write. WorkspaceBusy: they wrote all that time.
+    """
+    with writing_often(workspace, patience) as begin, begin() as db:
         yield db
 
 
@@ -129,16 +144,26 @@ def joining(store: Workspace | Database) -> Iterator[Database]:
             yield db
 
 
+Begin = Callable[..., AbstractContextManager[Database]]
+
+
 @contextmanager
 def writing_often(
     workspace: Workspace,
-) -> Iterator[Callable[[], AbstractContextManager[Database]]]:
-    """Several write transactions over one connection, which keeps what it has read: `with begin() as db`."""
+    patience: float = BUSY_SECONDS,
+) -> Iterator[Begin]:
+    """Several write transactions over one connection, which keeps what it has read: `with begin() as db`.
+
+    `begin(looking=True)` sees one state of the database and writes temporary tables alone; others write meanwhile.
+    """
     with closing(_connect(workspace)) as connection:
 
         @contextmanager
-        def begin() -> Iterator[Database]:
-            _begin(connection)
+        def begin(*, looking: bool = False) -> Iterator[Database]:
+            if looking:
+                connection.execute("BEGIN")
+            else:
+                _begin(connection, patience)
             try:
                 yield Database(connection, execute_plugins=False)
             except BaseException:
@@ -149,22 +174,23 @@ def writing_often(
         yield begin
 
 
-def _begin(connection: sqlite3.Connection) -> None:
-    """Begin to write, waiting `BUSY_SECONDS` for others at most.
+def _begin(connection: sqlite3.Connection, patience: float) -> None:
+    """Begin to write, waiting `patience` seconds for others at most. WorkspaceBusy: they wrote all that time.
 
     SQLite itself asks ever more seldom, up to every 0.1 s, and a job that writes a lot pauses for less than that: whoever
     sits at a page would wait for seconds.
     """
-    until = time.monotonic() + BUSY_SECONDS
+    until = time.monotonic() + patience
     connection.execute("PRAGMA busy_timeout = 0")
     while True:
         try:
             connection.execute("BEGIN IMMEDIATE")
             break
         except sqlite3.OperationalError as error:
-            is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
-            if not is_busy or time.monotonic() > until:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
                 raise
+            if time.monotonic() > until:
+                raise WorkspaceBusy from None
             time.sleep(ASK_AGAIN_SECONDS)
     connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
 

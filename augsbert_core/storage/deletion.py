@@ -33,13 +33,23 @@ def hide_silver_sets(db: Database, where: str, values: Sequence[Any]) -> None:
         f"DELETE FROM job WHERE run_id IN (SELECT run_id FROM silver_set WHERE {where})", values
     )
     db.execute(f"UPDATE silver_set SET pool_set_id = NULL WHERE pool_set_id IN ({sets})", values)
-    # Their pairs' numbers are free again when they are gone.
+    _keep_silver_ids(db)
     db.execute(
         "UPDATE annotation_item SET source_pair_id = NULL WHERE task_id IN"
         f" (SELECT id FROM annotation_task WHERE silver_set_id IN ({sets}))",
         values,
     )
     db.execute(f"UPDATE silver_set SET deleting = 1 WHERE {where}", values)
+
+
+def _keep_silver_ids(db: Database) -> None:
+    """Note the highest id of a silver pair, as SQLite does for other tables: no id comes back."""
+    query = "DELETE FROM sqlite_sequence WHERE name = 'silver_pair' RETURNING seq"
+    last = [row[0] for row in db.execute(query).fetchall()]
+    found = db.execute("SELECT coalesce(max(id), 0) FROM silver_pair").fetchone()[0]
+    db.execute(
+        "INSERT INTO sqlite_sequence (name, seq) VALUES ('silver_pair', ?)", [max(found, *last, 0)]
+    )
 
 
 def hide_candidate_sets(db: Database, where: str, values: Sequence[Any]) -> None:

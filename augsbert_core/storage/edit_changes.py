@@ -5,8 +5,9 @@ its correction and status, of a gold pair its raw score and its raw label. Every
 edit can change a million pairs.
 """
 
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -15,16 +16,29 @@ import numpy as np
 from sqlite_utils import Database
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.storage.bulk import MANY
-from augsbert_core.storage.database import columns, now
+from augsbert_core.person_names import LONGEST_SUMMARY, checked_person, clean_line
+from augsbert_core.progress import Report, ShouldStop, never, silent, stop_if
+from augsbert_core.storage.database import Begin, Workspace, columns, now, writing_often
 from augsbert_core.storage.silver_bins import SCORE_BINS, STATUSES, count_in
 
 SILVER_KINDS = ("review", "bulk-review", "rescale", "carry-over")
-GOLD_KINDS = ("set-gold", "keep-gold")
+GOLD_KINDS = ("set-gold", "keep-gold", "merge-gold")
 LOGGED_KINDS = ("undo", "redo")
 
 FEW = 4
 """A part of a set this many times smaller than the set is looked up pair by pair."""
+
+
+AT_ONCE = 20_000
+"""More pairs than these are changed in several write transactions."""
+
+FIRST_PART, FEWEST = 4_000, 2_000
+
+HOLD_SECONDS = 0.2
+"""About how long one of them takes, before it is written out ..."""
+
+PAUSE_SECONDS = 0.03
+"""... and then other writers get this long to begin."""
 
 
 @dataclass(frozen=True)
@@ -70,12 +84,12 @@ def project_of(db: Database, scope: Scope) -> int:
 
 
 # labeler, rank: of silver pairs. before_unit, after_unit: of gold pairs, scores in [0, 1].
-# is_overwritten: an undo or redo finds something else than it expects.
+# is_overwritten: an undo or redo finds something else than it expects. is_there: it has nothing to do.
 CHANGE_SQL = """
 CREATE TEMP TABLE IF NOT EXISTS change (
   pair_id INTEGER PRIMARY KEY,
   before_score REAL, before_status TEXT NOT NULL, after_score REAL, after_status TEXT NOT NULL,
-  before_unit REAL, after_unit REAL, is_overwritten INTEGER NOT NULL DEFAULT 0,
+  before_unit REAL, after_unit REAL, is_overwritten INTEGER NOT NULL DEFAULT 0, is_there INTEGER NOT NULL DEFAULT 0,
   labeler REAL, rank INTEGER)
 """
 
@@ -125,20 +139,36 @@ def save_edit(db: Database, scope: Scope, kind: str, actor: str, summary: str) -
 
     What the actor has undone in the scope can no longer be redone. Nothing gathered: nothing is logged.
     """
-    project_id = project_of(db, scope)
+    project_of(db, scope)
     n_changes = n_gathered(db)
-    if not n_changes:
-        return 0
+    if n_changes:
+        edit_id = _add_edit(db, scope, kind, actor, summary)
+        _add_changes(db, scope, edit_id, n_changes)
+    return n_changes
+
+
+# The latest turn of an edit tells whether one was broken off: then it does not fit the edit's state.
+TURN_SQL = "(SELECT kind FROM edit AS turn WHERE turn.target_edit_id = edit.id ORDER BY turn.id DESC LIMIT 1)"
+
+
+def _add_edit(db: Database, scope: Scope, kind: str, actor: str, summary: str) -> int:
+    actor, summary = checked_person(actor), clean_line(summary, LONGEST_SUMMARY)
+    # A redo that was broken off has changed pairs, which must stay within reach of an undo.
     db.execute(
-        f"UPDATE edit SET state = 'dropped' WHERE {scope.where} AND actor = :actor AND state = 'undone'",
+        f"UPDATE edit SET state = iif({TURN_SQL} IS 'redo', 'applied', 'dropped')"
+        f" WHERE {scope.where} AND actor = :actor AND state = 'undone'",
         {"owner": scope.owner_id, "actor": actor},
     )
     set_id = scope.owner_id if scope.is_silver else None
     edit_id = db.execute(
-        "INSERT INTO edit (project_id, silver_set_id, subject, kind, actor, at, summary, n_changes)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        [project_id, set_id, scope.subject, kind, actor, now(), summary, n_changes],
+        "INSERT INTO edit (project_id, silver_set_id, subject, kind, actor, at, summary)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [project_of(db, scope), set_id, scope.subject, kind, actor, now(), summary],
     ).lastrowid
+    return int(edit_id or 0)
+
+
+def _add_changes(db: Database, scope: Scope, edit_id: int, n_changes: int) -> None:
     db.execute(
         "INSERT INTO edit_change (edit_id, pair_id, before_score, before_status, after_score, after_status,"
         " before_unit) SELECT ?, pair_id, before_score, before_status, after_score, after_status, before_unit"
@@ -146,7 +176,114 @@ def save_edit(db: Database, scope: Scope, kind: str, actor: str, summary: str) -
         [edit_id],
     )
     write_changes(db, scope)
-    return n_changes
+    db.execute("UPDATE edit SET n_changes = n_changes + ? WHERE id = ?", [n_changes, edit_id])
+
+
+# --- in parts ------------------------------------------------------------------------------------------
+
+
+class Pace:
+    """How many pairs the next write transaction takes on: so many as keep others waiting for a moment only."""
+
+    def __init__(self) -> None:
+        self.n_pairs = min(FIRST_PART, AT_ONCE)
+
+    @contextmanager
+    def part(self, begin: Begin) -> Iterator[Database]:
+        """One write transaction, and a pause after it in which others can begin theirs."""
+        with begin() as db:
+            since = time.monotonic()
+            yield db
+            held = time.monotonic() - since
+        wanted = self.n_pairs * HOLD_SECONDS / max(held, 1e-3)
+        self.n_pairs = int(min(max(wanted, FEWEST), self.n_pairs * 2, AT_ONCE))
+        time.sleep(PAUSE_SECONDS)
+
+
+def carry_out(
+    workspace: Workspace,
+    scope: Scope,
+    kind: str,
+    actor: str,
+    summary: str,
+    gather: Callable[[Database], None],
+    *,
+    report: Report = silent,
+    should_stop: ShouldStop = never,
+) -> int:
+    """One edit of silver pairs, of many in parts; returns how many pairs it changed.
+
+    gather: fills the table of changes. It runs before anything is locked; a pair that someone else has decided on
+    since then is left alone. After each part the log is whole: the edit counts what it has changed, and can be undone.
+    WorkbenchError: the set is gone, or the edit was taken back meanwhile. Stopped: should_stop said so.
+    """
+    checked_person(actor)
+    with writing_often(workspace) as begin:
+        with begin(looking=True) as db:
+            project_of(db, scope)
+            gather(db)
+            n_planned = n_gathered(db)
+            if not n_planned:
+                return 0
+            db.execute("DROP TABLE IF EXISTS temp.plan")
+            db.execute("ALTER TABLE temp.change RENAME TO plan")
+            start(db)
+        if n_planned <= AT_ONCE:
+            with begin() as db:
+                _gather_planned(db, scope, -1, n_planned)
+                return save_edit(db, scope, kind, actor, summary)
+        edit_id, last, n_seen, n_done, pace = 0, -1, 0, 0, Pace()
+        while n_seen < n_planned:
+            stop_if(should_stop)
+            with pace.part(begin) as db:
+                project_of(db, scope)
+                edit_id = edit_id or _add_edit(db, scope, kind, actor, summary)
+                if not db.execute(STANDS_SQL, [edit_id]).fetchone():
+                    raise WorkbenchError(
+                        f"This edit was taken back in another window when {n_done:,} of {n_planned:,} pairs were "
+                        "done. The others stay as they are."
+                    )
+                n_part, last = _gather_planned(db, scope, last, pace.n_pairs)
+                n_changes = n_gathered(db)
+                _add_changes(db, scope, edit_id, n_changes)
+            n_seen, n_done = n_seen + n_part, n_done + n_changes
+            report(n_seen / n_planned, f"{n_seen:,} of {n_planned:,} pairs")
+        if not n_done:  # all planned pairs were someone else's by then
+            with begin() as db:
+                db.execute("DELETE FROM edit WHERE id = ?", [edit_id])
+        return n_done
+
+
+STANDS_SQL = f"SELECT 1 FROM edit WHERE id = ? AND state = 'applied' AND {TURN_SQL} IS NULL"
+
+PLANNED_SQL = """
+INSERT INTO temp.change SELECT plan.* FROM temp.plan CROSS JOIN silver_pair ON silver_pair.id = pair_id
+WHERE pair_id > ? AND pair_id <= ? AND silver_set_id = ? AND correction IS before_score AND status IS before_status
+"""
+
+
+def _gather_planned(db: Database, scope: Scope, above: int, n_pairs: int) -> tuple[int, int]:
+    """Gather the next part of the plan, where pairs still are what they were; how many it has, and its last id."""
+    part, last = _end_of(db, "temp.plan WHERE pair_id > ?", [above], n_pairs)
+    start(db)
+    db.execute(PLANNED_SQL, [above, last, scope.owner_id])
+    return part, last
+
+
+def last_of(db: Database, edit_id: int, above: int, n_pairs: int) -> tuple[int, int]:
+    """Of the next n_pairs changes of an edit (-1: all), by id: how many there are, and the last id."""
+    return _end_of(db, "edit_change WHERE edit_id = ? AND pair_id > ?", [edit_id, above], n_pairs)
+
+
+def _end_of(db: Database, rows: str, values: list[int], n_rows: int) -> tuple[int, int]:
+    query = f"SELECT pair_id FROM {rows} ORDER BY pair_id LIMIT ?"
+    found = db.execute(
+        f"SELECT count(*), max(pair_id) FROM ({query})", [*values, n_rows]
+    ).fetchone()
+    return int(found[0]), int(found[1] if found[0] else values[-1])
+
+
+# --- writing -------------------------------------------------------------------------------------------
 
 
 def write_changes(db: Database, scope: Scope) -> None:
@@ -158,8 +295,7 @@ def write_changes(db: Database, scope: Scope) -> None:
     if n_changes:
         query = "SELECT EXISTS (SELECT 1 FROM temp.change WHERE before_score IS NOT after_score)"
         has_scores = bool(db.execute(query).fetchone()[0])
-        with _without_indexes(db, n_changes, has_scores):
-            _write_silver(db, scope.owner_id, n_changes, has_scores)
+        _write_silver(db, scope.owner_id, n_changes, has_scores)
         count_in(db, scope.owner_id, _moved(db))
 
 
@@ -177,25 +313,6 @@ def _write_silver(db: Database, set_id: int, n_changes: int, has_scores: bool) -
         f" WHERE {where} (SELECT pair_id FROM temp.change)",
         [set_id],
     )
-
-
-@contextmanager
-def _without_indexes(db: Database, n_changes: int, has_scores: bool) -> Iterator[None]:
-    """Change pairs in the block. When they are many of all, the indexes that it changes are built anew after it."""
-    query = "SELECT coalesce(sum(n_pairs), 0) FROM silver_set"
-    if n_changes < MANY or n_changes * 2 < db.execute(query).fetchone()[0]:
-        yield
-        return
-    names = ("silver_pair_reviewed", "silver_pair_by_score", "silver_pair_by_second")
-    statements = [
-        db.execute("SELECT sql FROM sqlite_master WHERE name = ?", [name]).fetchone()[0]
-        for name in names[: None if has_scores else 1]
-    ]
-    for name, _ in zip(names, statements, strict=False):
-        db.execute(f"DROP INDEX {name}")
-    yield
-    for statement in statements:
-        db.execute(statement)
 
 
 WRITE_GOLD_SQL = """

@@ -110,7 +110,8 @@ def pair_summary(what: str, text: str) -> str:
 def pair_history(workspace: Workspace, subject: str, pair_id: int) -> list[HistoryRow]:
     """All that people did with one pair, oldest first. subject: "silver_pair" or "gold_pair".
 
-    An undo or redo that left the pair as it was, because someone else had decided on it, is among them.
+    An undo or redo that left the pair as it was, because someone else had decided on it, is among them; one that was
+    broken off before it came to the pair is not.
     """
     with reading(workspace) as db:
         rows = db.execute(HISTORY_SQL, {"subject": subject, "pair": pair_id}).fetchall()
@@ -125,7 +126,9 @@ UNION ALL
 SELECT turn.id, turn.at, turn.actor, turn.kind, turn.state,
   iif(turn.kind = 'undo', after_score, before_score), iif(turn.kind = 'undo', after_status, before_status),
   iif(turn.kind = 'undo', before_score, after_score), iif(turn.kind = 'undo', before_status, after_status)
-FROM edit_change JOIN edit AS turn ON turn.target_edit_id = edit_id
-WHERE pair_id = :pair AND turn.subject = :subject
+FROM edit_change JOIN edit AS done ON done.id = edit_id JOIN edit AS turn ON turn.target_edit_id = done.id
+WHERE pair_id = :pair AND turn.subject = :subject AND NOT (in_force = (turn.kind = 'undo')
+  AND done.state = iif(turn.kind = 'undo', 'applied', 'undone')
+  AND turn.id = (SELECT max(id) FROM edit AS latest WHERE latest.target_edit_id = done.id))
 ORDER BY 1
 """

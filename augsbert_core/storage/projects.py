@@ -131,14 +131,31 @@ def rename_project(workspace: Workspace, project_id: int, name: str) -> None:
         raise _name_taken(name) from None
 
 
-def set_guideline(workspace: Workspace, project_id: int, text: str) -> None:
-    """Say how pairs are to be scored, in Markdown. WorkbenchError: too long, or the project is gone."""
+class GuidelineChanged(WorkbenchError):
+    """Someone else has saved a guideline meanwhile. text: theirs."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__("The guideline was changed elsewhere meanwhile. Yours was not saved.")
+        self.text = text
+
+
+def set_guideline(
+    workspace: Workspace, project_id: int, text: str, *, seen: str | None = None
+) -> None:
+    """Say how pairs are to be scored, in Markdown.
+
+    seen: the guideline that this text was made from. GuidelineChanged: it is another one by now; WorkbenchError: too
+    long, or the project is gone. Then nothing is saved.
+    """
     text = text.strip()
     if len(text) > LONGEST_GUIDELINE:
         raise WorkbenchError(
             f"The guideline has {len(text):,} characters, and {LONGEST_GUIDELINE:,} are the most. Shorten it."
         )
     with writing(workspace) as db:
+        row = db.execute("SELECT guideline FROM project WHERE id = ?", [project_id]).fetchone()
+        if seen is not None and row is not None and row[0] not in (seen, text):
+            raise GuidelineChanged(row[0])
         changed = db.execute(
             "UPDATE project SET guideline = ? WHERE id = ? AND NOT deleting", [text, project_id]
         ).rowcount

@@ -123,10 +123,13 @@ def next_background_jobs(workspace: Workspace) -> list[Job]:
 
     None whose turn it is in the foreground: that one starts itself.
     """
+    return [job for job in startable_jobs(workspace) if not job.in_foreground]
+
+
+def startable_jobs(workspace: Workspace) -> list[Job]:
+    """The jobs whose turn it is within the workspace, those of the foreground too, oldest first."""
     with reading(workspace) as db:
-        rows = db.execute(
-            f"{JOB_SQL} WHERE {MAY_START_SQL} AND NOT job.in_foreground ORDER BY job.id"
-        )
+        rows = db.execute(f"{JOB_SQL} WHERE {MAY_START_SQL} ORDER BY job.id")
         return [record(Job, row) for row in rows]
 
 

@@ -5,8 +5,9 @@ import math
 import numpy as np
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.progress import Report, ShouldStop, never, silent
 from augsbert_core.storage import edit_changes
-from augsbert_core.storage.database import Workspace, writing
+from augsbert_core.storage.database import Database, Workspace, writing
 from augsbert_core.storage.edit_changes import Scope
 from augsbert_core.storage.edit_log import pair_summary
 from augsbert_core.storage.silver_bins import STATUSES
@@ -63,19 +64,27 @@ def review_many(
     status: str,
     actor: str,
     summary: str,
+    report: Report = silent,
+    should_stop: ShouldStop = never,
 ) -> int:
     """Give many pairs of a silver set one status, as one edit; returns how many that changed.
 
     status: one of BULK_STATUSES. "unreviewed" and "accepted" go back to the labeler's score; "flagged" and
-    "rejected" keep a correction. pair_ids: those of other sets are passed over. summary: what the log says.
+    "rejected" keep a correction. pair_ids: those of other sets are passed over. summary: what the log says. Large edits
+    are carried out in parts: see `edit_changes.carry_out`.
     """
     if status not in BULK_STATUSES:
         raise ValueError(f"status must be one of {BULK_STATUSES}, not {status!r}")
     correction = "NULL" if status in ("unreviewed", "accepted") else "correction"
-    with writing(workspace) as db:
+
+    def gather(db: Database) -> None:
         edit_changes.choose(db, pair_ids)
         edit_changes.gather_silver(db, set_id, correction, ":status", {"status": status})
-        return edit_changes.save_edit(db, Scope.silver(set_id), "bulk-review", actor, summary)
+
+    return edit_changes.carry_out(
+        workspace, Scope.silver(set_id), "bulk-review", actor, summary, gather,
+        report=report, should_stop=should_stop,
+    )  # fmt: skip
 
 
 def rescale_many(
@@ -87,16 +96,19 @@ def rescale_many(
     high: float,
     actor: str,
     summary: str,
+    report: Report = silent,
+    should_stop: ShouldStop = never,
 ) -> int:
     """Correct many pairs by mapping the labeler's scores from [0, 1] onto [low, high]; returns how many changed.
 
     The map is linear, and what leaves [0, 1] is clipped. Rejected pairs stay as they are; earlier corrections give
-    way. One edit. WorkbenchError: low is not below high.
+    way. One edit, in parts as `review_many`. WorkbenchError: low is not below high.
     """
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
         raise WorkbenchError("Rescaling needs a lowest score that is below the highest.")
     correction = "min(max(:low + score * (:high - :low), 0.0), 1.0)"
-    with writing(workspace) as db:
+
+    def gather(db: Database) -> None:
         edit_changes.choose(db, pair_ids)
         edit_changes.gather_silver(
             db,
@@ -105,26 +117,41 @@ def rescale_many(
             "iif(status = 'rejected', status, 'corrected')",
             {"low": float(low), "high": float(high)},
         )
-        return edit_changes.save_edit(db, Scope.silver(set_id), "rescale", actor, summary)
+
+    return edit_changes.carry_out(
+        workspace, Scope.silver(set_id), "rescale", actor, summary, gather,
+        report=report, should_stop=should_stop,
+    )  # fmt: skip
 
 
-def carry_over(workspace: Workspace, from_set_id: int, to_set_id: int, actor: str) -> int:
+def carry_over(
+    workspace: Workspace,
+    from_set_id: int,
+    to_set_id: int,
+    actor: str,
+    *,
+    report: Report = silent,
+    should_stop: ShouldStop = never,
+) -> int:
     """Repeat the decisions on one silver set in another, on pairs that both have; returns how many changed.
 
     One edit in the other set, where pairs that somebody has decided on stay as they are. An accepted score that the
-    other labeler does not give is a correction there. WorkbenchError: one of the sets is gone, or both are one.
+    other labeler does not give is a correction there. Many are carried over in parts, as in `review_many`. WorkbenchError: one of the sets is gone, or both are one.
     """
     if from_set_id == to_set_id:
         raise WorkbenchError("Decisions are carried over to another silver set. Choose another.")
-    with writing(workspace) as db:
-        for set_id in (from_set_id, to_set_id):
-            edit_changes.project_of(db, Scope.silver(set_id))
+
+    def gather(db: Database) -> None:
+        edit_changes.project_of(db, Scope.silver(from_set_id))
         edit_changes.start(db)
         db.execute(
             f"{edit_changes.SILVER_COLUMNS} {CARRY_SQL}", {"from": from_set_id, "to": to_set_id}
         )
-        summary = f"Decisions of silver set {from_set_id}"
-        return edit_changes.save_edit(db, Scope.silver(to_set_id), "carry-over", actor, summary)
+
+    return edit_changes.carry_out(
+        workspace, Scope.silver(to_set_id), "carry-over", actor,
+        f"Decisions of silver set {from_set_id}", gather, report=report, should_stop=should_stop,
+    )  # fmt: skip
 
 
 CARRY_SQL = """

@@ -45,6 +45,19 @@ def human_loop(db: Database) -> None:
         db.execute(statement)
 
 
+@migrations()
+def guided_demo(db: Database) -> None:
+    """What people predicted on the Learn page."""
+    db.execute(GUIDED_DEMO)
+
+
+@migrations()
+def edits_in_parts(db: Database) -> None:
+    """Of each change of an edit whether it stands: large edits are taken back part by part."""
+    for statement in EDITS_IN_PARTS.split(";\n\n"):
+        db.execute(statement)
+
+
 def is_up_to_date(db: Database) -> bool:
     """Whether every migration was applied, and no other; changes nothing."""
     if not db["_sqlite_migrations"].exists():
@@ -678,4 +691,27 @@ CREATE TABLE out_of_fold (
     score REAL NOT NULL CHECK (score BETWEEN 0 AND 1),
     PRIMARY KEY (run_id, gold_pair_id)
 ) WITHOUT ROWID
+"""
+
+GUIDED_DEMO = """
+CREATE TABLE lesson_progress (
+    person TEXT NOT NULL,
+    lesson TEXT NOT NULL,
+    answer TEXT NOT NULL,
+    answered_at TEXT NOT NULL,
+    revealed_at TEXT,
+    details TEXT NOT NULL DEFAULT '{}',
+    PRIMARY KEY (person, lesson)
+) WITHOUT ROWID
+"""
+
+# in_force: the edit's decision on this pair stands (perhaps below a later one of someone else); an undo ends that,
+# pair by pair, and leaves it where it leaves the pair. sqlite_sequence: no id of a silver pair is given twice.
+EDITS_IN_PARTS = """
+ALTER TABLE edit_change ADD COLUMN in_force INTEGER NOT NULL DEFAULT 1 CHECK (in_force IN (0, 1));
+
+UPDATE edit_change SET in_force = 0
+WHERE edit_id IN (SELECT id FROM edit WHERE state = 'undone' OR state = 'dropped');
+
+INSERT INTO sqlite_sequence (name, seq) SELECT 'silver_pair', coalesce(max(id), 0) FROM silver_pair
 """

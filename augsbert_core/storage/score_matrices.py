@@ -7,7 +7,8 @@ import pandas as pd
 from sqlite_utils import Database
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.storage.annotation_turns import checked_annotator, checked_score
+from augsbert_core.person_names import checked_person
+from augsbert_core.storage.annotation_turns import checked_score
 from augsbert_core.storage.database import Workspace, now, reading, writing
 
 ITEM_COLUMNS = (
@@ -94,7 +95,7 @@ def adjudicate(workspace: Workspace, item_id: int, score: float | None, adjudica
 
     A closed task can be adjudicated. WorkbenchError: the pair is gone, or the score lies outside.
     """
-    name = checked_annotator(adjudicator)
+    name = checked_person(adjudicator)
     settled = None if score is None else checked_score(score)
     with writing(workspace) as db:
         row = db.execute("SELECT task_id FROM annotation_item WHERE id = ?", [item_id]).fetchone()

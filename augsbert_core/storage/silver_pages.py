@@ -8,7 +8,7 @@ texts are read for the pairs of the page alone.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from sqlite_utils import Database
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.storage import sentence_search
 from augsbert_core.storage.database import Workspace, columns, reading
+from augsbert_core.storage.silver_bins import STATUSES, silver_status_counts
 from augsbert_core.storage.silver_cells import Pair, filter_cells, walk
 from augsbert_core.storage.silver_columns import SENTENCE_BITS
 from augsbert_core.storage.silver_filters import SilverFilter, conditions, off_score_index
@@ -60,6 +61,22 @@ def count_silver(workspace: Workspace, set_id: int, chosen: SilverFilter) -> int
         return len(_found(workspace, set_id, chosen)[1])
     with reading(workspace) as db:
         return int(filter_cells(db, set_id, chosen).counts.sum())
+
+
+def count_statuses(workspace: Workspace, set_id: int, chosen: SilverFilter) -> dict[str, int]:
+    """How many pairs of each status pass the rest of a filter: its own statuses are not looked at."""
+    rest = replace(chosen, statuses=())
+    if not rest.is_plain:
+        view, places = _found(workspace, set_id, rest)
+        counts = np.bincount(view.statuses[places], minlength=len(STATUSES))
+        return dict(zip(STATUSES, counts.tolist(), strict=True))
+    if rest == SilverFilter():
+        return silver_status_counts(workspace, set_id)
+    with reading(workspace) as db:
+        return {
+            status: int(filter_cells(db, set_id, replace(rest, statuses=(status,))).counts.sum())
+            for status in STATUSES
+        }
 
 
 def silver_page(

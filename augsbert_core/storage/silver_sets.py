@@ -128,11 +128,11 @@ def unscored_pairs(workspace: Workspace, set_id: int, limit: int = 50_000) -> Un
     )
 
 
-# Ids that the log of edits speaks of are not given again, so that an undo cannot meet another pair. (Gold pairs are
-# in that log too: some ids are passed over for nothing.)
+# No id is given twice: a page that still shows a deleted set must not meet another pair. The highest id of what was
+# deleted is kept by `deletion.hide_silver_sets`.
 NEXT_ID_SQL = """
 SELECT 1 + max(coalesce((SELECT max(id) FROM silver_pair), 0),
-  coalesce((SELECT max(pair_id) FROM edit_change), 0))
+  coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'silver_pair'), 0))
 """
 
 INSERT_SQL = """

@@ -7,6 +7,7 @@ from augsbert_core.ui.bench import (
     open_project,
     tell_missing_models,
 )
+from augsbert_core.ui.door import in_class, is_teacher
 from augsbert_core.ui.job_panel import job_details, job_panel, launch
 from augsbert_core.ui.style import FAVICON, SIDEBAR_WIDTH
 from augsbert_core.ui.widgets import (
@@ -30,6 +31,8 @@ __all__ = [
     "duration_text",
     "empty_state",
     "flash",
+    "in_class",
+    "is_teacher",
     "job_details",
     "job_panel",
     "launch",

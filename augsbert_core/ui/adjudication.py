@@ -68,15 +68,29 @@ def _desk(workspace: Workspace, task: AnnotationTask, key: str) -> None:
     settled = items.loc[order, "adjudicated_score"].notna()
     n_settled = int(settled.sum())
     _head(workspace, task, desk, key, n_settled)
+    _who(person(), scores)
     with st.container(border=True, key="adjudicate-card"):
         show_pair(str(row["sentence1"]), str(row["sentence2"]))
         now = _settled_score(matrix, item_id)
-        st.html(ruler_html(scores, now, task.score_range))
+        st.html(ruler_html(scores, now, task.score_range, str(row["adjudicator"])))
         _keys(workspace, task, key, int(item_id), scores, now)
     st.caption(
         "A key settles the pair and shows the next. The scores of the annotators stay as they are; merging by "
         "“adjudicated” takes yours."
     )
+
+
+def _who(name: str, scores: dict[str, float]) -> None:
+    """Under which name pairs are settled, and a notice when it is that of someone who scored this one."""
+    if name in scores:
+        st.info(
+            as_text(
+                f"You settle as {name}, and {name} is one of the annotators of this pair. A third person should settle it."
+            ),
+            icon=":material/person_alert:",
+        )
+    else:
+        st.caption(f":material/person: {as_text(f'You settle as {name}.')}")
 
 
 def _head(workspace: Workspace, task: AnnotationTask, desk: Desk, key: str, n_settled: int) -> None:
@@ -160,9 +174,10 @@ def _undo(workspace: Workspace, task: AnnotationTask, key: str) -> None:
     desk: Desk = st.session_state[key]
     if not desk.log:
         return
-    item_id, before = desk.log.pop()
+    item_id, before = desk.log[-1]
     with user_errors():
         annotations.adjudicate(workspace, item_id, before, person())
+        desk.log.pop()
         if item_id in desk.order:
             desk.at = desk.order.index(item_id)
 
@@ -190,15 +205,18 @@ RULER_STYLE = """
 """
 
 
-def ruler_html(scores: dict[str, float], settled: float | None, scale: ScoreRange) -> str:
+def ruler_html(
+    scores: dict[str, float], settled: float | None, scale: ScoreRange, adjudicator: str = ""
+) -> str:
     """Names at their scores along the scale, a row for each, and the settled score; names are escaped.
 
-    scores: in [0, 1] by annotator.
+    scores: in [0, 1] by annotator. adjudicator: who settled it.
     """
     ordered = sorted(scores.items(), key=lambda entry: entry[1])
     marks = [(name, score, "") for name, score in ordered]
     if settled is not None:
-        marks.append(("settled", settled, " set"))
+        by = f"settled by {adjudicator}" if adjudicator else "settled"
+        marks.append((by, settled, " set"))
     rows = "".join(
         f'<div class="row"><span class="who{kind}{_edge(score)}" style="left:{100 * score:.2f}%">'
         f"{html.escape(name)} · {scale.to_raw(score):.4g}</span></div>"

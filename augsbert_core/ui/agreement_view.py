@@ -80,7 +80,7 @@ def _figures(task: AnnotationTask, report: AgreementReport) -> None:
         return
     with st.container(border=True):
         st.markdown(f"**{_verdict(report)}**  \n{as_text(report.reading)}")
-        _coefficients(report)
+        _coefficients(report, task.score_range)
     left, right = st.columns(2, gap="medium")
     with left, st.container(border=True, height="stretch"):
         _use_of_scale(task, report)
@@ -108,7 +108,21 @@ def _verdict(report: AgreementReport) -> str:
     return "Krippendorff's α is undefined" if alpha is None else f"Krippendorff's α is {alpha:.2f}"
 
 
-def _coefficients(report: AgreementReport) -> None:
+def apart_text(report: AgreementReport, scale: ScoreRange) -> str:
+    """How far two annotators' scores of a pair are apart, on the scale of the task, with its interval."""
+    found, width = report.mean_apart, scale.high - scale.low
+    if found.value is None:
+        return f"Mean distance of two scores: undefined. {found.reason}"
+    told = "no interval"
+    if found.interval is not None:
+        told = f"95 %: [{width * found.interval[0]:.2f}, {width * found.interval[1]:.2f}]"
+    return (
+        f"Mean distance of two scores of a pair {width * found.value:.2f} ({told}) on the scale of {scale.low:g} to "
+        f"{scale.high:g}."
+    )
+
+
+def _coefficients(report: AgreementReport, scale: ScoreRange) -> None:
     measures = {
         "α, interval": report.alpha_interval,
         "α, nominal": report.alpha_nominal,
@@ -129,10 +143,13 @@ def _coefficients(report: AgreementReport) -> None:
         )
     intervals = [
         f"{name} {figure.value:.3f} [{figure.interval[0]:.3f}, {figure.interval[1]:.3f}]"
+        if figure.interval is not None
+        else f"{name} {figure.value:.3f} (no interval)"
         for name, figure in measures.items()
-        if figure.value is not None and figure.interval is not None
+        if figure.value is not None
     ]
     told = "; ".join(intervals)
+    st.caption(as_text(apart_text(report, scale)))
     st.caption(
         f"{told}{'. ' if told else ''}Bars: 95 % bootstrap interval over the {report.n_shared:,} pairs with two scores "
         "or more. Interval α counts how far scores are apart, nominal α and κ only whether they are the same, so on a "
@@ -173,7 +190,8 @@ def _bias(task: AnnotationTask, report: AgreementReport) -> None:
         alt="Bias and spread of each annotator",
     )
     st.caption(
-        "On pairs that others scored too. Dot: mean difference (bias). Bar: ± standard deviation of the differences; "
+        f"On pairs that others scored too, in points of the scale, {task.score_range.low:g} to {task.score_range.high:g}. "
+        "Dot: mean difference (bias). Bar: ± standard deviation of the differences; "
         "long bars mean that someone scores unevenly, which averaging helps. A bias is a matter for the guideline."
     )
 
@@ -201,7 +219,8 @@ def _two_by_two(task: AnnotationTask, report: AgreementReport) -> None:
                 else ""
             )
             st.caption(
-                "κ: Cohen's, agreement on the very same level beyond chance."
+                f"Mean distance in points of the scale, {task.score_range.low:g} to {task.score_range.high:g}; figures "
+                "of two people have no interval here, their means above have. κ: Cohen's, agreement on the very same level beyond chance."
                 f"{weighted} Spearman needs three common pairs.  \nBubbles: as large as the number of pairs that got "
                 "these two scores. On the dotted line both gave the same score; a cloud to one side of it is a bias, a "
                 "wide cloud is noise."

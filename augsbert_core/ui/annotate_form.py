@@ -5,17 +5,26 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from augsbert_core import best_worst
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import BUNDLED_MODEL, TaskOptions
 from augsbert_core.queues import QUEUES
-from augsbert_core.scales import Level, custom_levels, level_labels, offered_scales, scale_levels
+from augsbert_core.scales import (
+    LONGEST_LABEL,
+    Level,
+    custom_levels,
+    level_labels,
+    offered_scales,
+    scale_levels,
+)
 from augsbert_core.steps import model_label
 from augsbert_core.steps.make_task import check_task, create_now, needs_model
-from augsbert_core.storage.candidates import list_candidate_sets
+from augsbert_core.storage.annotation_tasks import get_task
+from augsbert_core.storage.candidates import get_candidate_set, list_candidate_sets
 from augsbert_core.storage.projects import ProjectCounts
 from augsbert_core.storage.records import Project
-from augsbert_core.storage.runs import runs_with_model
-from augsbert_core.storage.silver_sets import list_silver_sets
+from augsbert_core.storage.runs import get_run, runs_with_model
+from augsbert_core.storage.silver_sets import get_silver_set, list_silver_sets
 from augsbert_core.ui.annotate_keys import key_caps
 from augsbert_core.ui.annotate_views import open_view
 from augsbert_core.ui.bench import Bench
@@ -24,7 +33,7 @@ from augsbert_core.ui.checklist import many
 from augsbert_core.ui.job_panel import launch
 from augsbert_core.ui.recipes import keep, whole
 from augsbert_core.ui.silver_filters import set_title
-from augsbert_core.ui.widgets import as_text, flash, page_link, user_errors
+from augsbert_core.ui.widgets import as_text, duration_text, flash, page_link, user_errors
 
 PAGE = "annotate"
 
@@ -50,6 +59,9 @@ SCALE_NAMES = {
     "binary": "No or yes",
     "custom": "Words of my own",
 }
+TUPLE_SECONDS = 15
+"""What an answer on four pairs takes, about."""
+
 WORDS = [("different", 0.0), ("related", 0.5), ("same meaning", 1.0)]
 """Levels to begin with, scores in [0, 1]."""
 
@@ -67,6 +79,12 @@ def new_task(bench: Bench, project: Project, counts: ProjectCounts) -> None:
     told |= _source_inputs(bench, project, counts, sources)
     told |= _queue_inputs(bench, project, told["source"])
     told |= _kind_inputs(project, counts)
+    if told["kind"] == "best-worst":
+        st.markdown(
+            tuples_text(
+                min(told["n_pairs"], _n_there(bench, counts, told)), told["tuples_per_pair"]
+            )
+        )
     try:
         options = TaskOptions(**told)
         check_task(bench.workspace, project, options)
@@ -90,6 +108,9 @@ def _make(bench: Bench, project: Project, options: TaskOptions) -> None:
         task_id = create_now(bench.workspace, project, options)
         st.session_state.pop(f"{PAGE}-{project.id}-name", None)
         flash("The task is ready", ":material/edit_note:")
+        run = get_run(bench.workspace, get_task(bench.workspace, task_id).run_id)
+        for notice in run.metrics.get("notices", []):
+            flash(notice, ":material/info:")
         open_view("annotate", project, task_id)
         st.rerun()
 
@@ -199,6 +220,28 @@ def _queue_inputs(bench: Bench, project: Project, source: str) -> dict[str, Any]
     return told
 
 
+def _n_there(bench: Bench, counts: ProjectCounts, told: dict[str, Any]) -> int:
+    """The pairs of the source, those included that the task leaves out."""
+    if told["source"] == "candidates":
+        return get_candidate_set(bench.workspace, told["candidate_set_id"]).n_pairs
+    if told["source"] == "silver":
+        return get_silver_set(bench.workspace, told["silver_set_id"]).n_pairs
+    return int(getattr(counts, told["split"] or "gold"))
+
+
+def tuples_text(n_pairs: int, tuples_per_pair: float) -> str:
+    """What a best-worst task asks of each person, in words."""
+    if n_pairs < best_worst.TUPLE_SIZE:
+        return f"Best and worst of four needs {best_worst.TUPLE_SIZE} pairs at least."
+    n_tuples = best_worst.count_tuples(n_pairs, tuples_per_pair)
+    meets = best_worst.TUPLE_SIZE * n_tuples / n_pairs
+    return (
+        f"{many(n_pairs, 'pair')} make **{many(n_tuples, 'tuple')}** of four to answer, so each pair is met in "
+        f"about {meets:.0f} of them: **{duration_text(n_tuples * TUPLE_SECONDS)}** for one person, at "
+        f"{TUPLE_SECONDS} s each."
+    )
+
+
 def _threshold(project: Project) -> float | None:
     scale = project.score_range
     raw = st.number_input(
@@ -263,8 +306,8 @@ def _kind_inputs(project: Project, counts: ProjectCounts) -> dict[str, Any]:
             1.0,
             12.0,
             step=0.5,
-            help="In how many groups of four each pair appears. 4 is recommended: it orders the pairs nearly as well "
-            "as more. As many groups as there are pairs have to be answered then.",
+            help="So many times as many groups of four as there are pairs; as each holds four, a pair is met in four "
+            "times as many. At 4 (16 meetings) the order is nearly as good as with more.",
             **keep(PAGE, project, "tuples_per_pair", 4.0),
         )
         return told
@@ -305,7 +348,7 @@ def _words(project: Project) -> tuple[Level, ...]:
         width=420,
         key=f"{PAGE}-{project.id}-words",
         column_config={
-            "Label": st.column_config.TextColumn(max_chars=30, required=True),
+            "Label": st.column_config.TextColumn(max_chars=LONGEST_LABEL, required=True),
             "Score": st.column_config.NumberColumn(
                 min_value=scale.low, max_value=scale.high, required=True, format="%g"
             ),

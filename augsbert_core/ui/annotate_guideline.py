@@ -1,11 +1,18 @@
 """The project's own guideline: shown beside each pair, written in Markdown, saved at once."""
 
+import re
+
 import streamlit as st
 
-from augsbert_core.storage.projects import LONGEST_GUIDELINE, get_project, set_guideline
+from augsbert_core.storage.projects import (
+    LONGEST_GUIDELINE,
+    GuidelineChanged,
+    get_project,
+    set_guideline,
+)
 from augsbert_core.storage.records import Project
 from augsbert_core.ui.bench import Bench
-from augsbert_core.ui.widgets import user_errors
+from augsbert_core.ui.widgets import WORD_JOINER, user_errors
 
 EXAMPLE = """How close in meaning are the two sentences?
 
@@ -33,7 +40,7 @@ def guideline_aside(bench: Bench, project: Project) -> None:
         st.caption("None yet. Say what each score means, so that all annotators mean the same.")
         return
     with st.container(height=ASIDE_PIXELS if len(text) > 500 else "content", border=False):
-        st.markdown(text)
+        st.markdown(without_images(text))
 
 
 @st.fragment
@@ -48,12 +55,21 @@ def guideline_panel(bench: Bench, project: Project) -> None:
                 "Begin with the scale of the STS tasks",
                 icon=":material/content_paste:",
                 on_click=_save,
-                args=(bench, project, EXAMPLE),
+                args=(bench, project, EXAMPLE, text),
             )
     with right:
         st.caption("As annotators see it")
         with st.container(border=True, height=300):
-            st.markdown(text or "*Nothing yet.*")
+            st.markdown(without_images(text) or "*Nothing yet.*")
+
+
+def without_images(text: str) -> str:
+    """Markdown that loads nothing by itself: an image becomes a link, which has to be clicked.
+
+    A guideline may come from elsewhere in an archive, and an image would tell its owner who reads it, and when.
+    """
+    # All syntaxes of images begin with these two characters side by side, whatever is around them.
+    return re.sub(r"!(?=\[)", f"!{WORD_JOINER}", text)
 
 
 def _read(bench: Bench, project: Project) -> str:
@@ -62,6 +78,7 @@ def _read(bench: Bench, project: Project) -> str:
 
 
 def _editor(bench: Bench, project: Project, place: str, text: str) -> None:
+    _clash(bench, project, place, text)
     # With every text that is saved, here or elsewhere, it is a new field that begins with that text.
     key = f"guideline-{place}-{project.id}-{hash(text)}"
     st.session_state.setdefault(key, text)
@@ -70,12 +87,47 @@ def _editor(bench: Bench, project: Project, place: str, text: str) -> None:
         key=key,
         height=300,
         max_chars=LONGEST_GUIDELINE,
-        on_change=lambda: _save(bench, project, st.session_state[key]),
-        help="Saved as soon as you leave the field. Markdown is obeyed, HTML is shown as text.",
+        on_change=lambda: _save(bench, project, st.session_state[key], text),
+        help="Saved as soon as you leave the field. Markdown is obeyed, but images are links; HTML is shown as text.",
     )
 
 
-def _save(bench: Bench, project: Project, text: str) -> None:
+def _save(bench: Bench, project: Project, text: str, seen: str) -> None:
+    """Save a text that was made from the guideline `seen`; one that others have saved since is not overwritten."""
     with user_errors():
-        set_guideline(bench.workspace, project.id, text)
+        try:
+            set_guideline(bench.workspace, project.id, text, seen=seen)
+        except GuidelineChanged:
+            st.session_state[_clash_key(project)] = text
+            st.toast("Not saved: the guideline was changed elsewhere", icon=":material/block:")
+            return
+        st.session_state.pop(_clash_key(project), None)
         st.toast("Guideline saved", icon=":material/check_circle:")
+
+
+def _clash_key(project: Project) -> str:
+    return f"guideline-not-saved-{project.id}"
+
+
+def _clash(bench: Bench, project: Project, place: str, text: str) -> None:
+    """Say that someone else saved a guideline while this one was written, and show this one. text: theirs."""
+    mine = st.session_state.get(_clash_key(project))
+    if mine is None:
+        return
+    st.warning(
+        "The guideline was changed elsewhere meanwhile, so yours was not saved. Theirs is in the field, yours is here:",
+        icon=":material/block:",
+    )
+    st.code(mine, language=None, wrap_lines=True)
+    with st.container(horizontal=True):
+        st.button(
+            "Replace theirs with mine",
+            key=f"guideline-{place}-mine",
+            on_click=lambda: _save(bench, project, mine, text),
+        )
+        st.button(
+            "Drop mine",
+            key=f"guideline-{place}-theirs",
+            on_click=st.session_state.pop,
+            args=(_clash_key(project), None),
+        )

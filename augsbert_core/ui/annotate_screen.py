@@ -5,29 +5,32 @@ window loses nothing.
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import streamlit as st
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.scales import level_labels
 from augsbert_core.storage import annotations
-from augsbert_core.storage.annotations import Item
+from augsbert_core.storage.annotation_tasks import get_task
+from augsbert_core.storage.annotations import Decision, Item
 from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.projects import get_project
+from augsbert_core.ui.annotate_keys import TOO_SOON, KeyGuard, score_label
 from augsbert_core.ui.widgets import flash
 
 SCREEN = "annotate-screen"
 
-QUIET_SECONDS = 0.3
-"""Nobody reads a pair in less: a key pressed sooner was meant for the pair before, or is held down."""
+SHORT_TEXT = 40
+"""So many characters of a sentence say which pair is meant."""
 
 
 @dataclass
 class Screen:
     """The pair on the screen of one window.
 
-    item: None when there is none left; last_id: the pair that was shown last. shown_at, drawn_at: moments of the
-    monotonic clock when the pair was there for the first time, and when the view was last drawn to its end; None
-    before. seen: the model's suggestion was shown with this pair. help: the keys are shown. told: what to say about the
+    item: None when there is none left; last_id: the pair that was shown last. guard: which keys count, by the monotonic
+    clock. seen: the model's suggestion was shown with this pair. help: the keys are shown. told: what to say about the
     last key.
     """
 
@@ -35,8 +38,7 @@ class Screen:
     annotator: str
     item: Item | None = None
     last_id: int | None = None
-    shown_at: float | None = None
-    drawn_at: float | None = None
+    guard: KeyGuard = field(default_factory=KeyGuard)
     seen: bool = False
     help: bool = False
     told: str = ""
@@ -45,30 +47,25 @@ class Screen:
     def show(self, item: Item | None) -> None:
         """Have this pair on the screen from now on."""
         if item is None or self.item is None or item.id != self.item.id:
-            self.shown_at, self.seen = None, False
-        self.item, self.drawn_at = item, None
+            self.seen = False
+            self.guard.new_pair()
+        self.item = item
         if item is not None:
             self.last_id = item.id
 
     def drawn(self) -> None:
         """The view is drawn to its end: from now on the pair can be read."""
-        self.drawn_at = time.monotonic()
-        if self.shown_at is None:
-            self.shown_at = self.drawn_at
+        self.guard.drawn(time.monotonic())
 
     def tell(self, text: str, *, is_error: bool = False) -> None:
         """Say something until the next key."""
         self.told, self.is_error = text, is_error
 
-    def has_been_read(self) -> bool:
-        """Whether a key can be meant for the pair that is shown; one that comes too soon starts the wait anew."""
-        drawn_at, self.drawn_at = self.drawn_at, None  # the view is drawn again after each key
-        return drawn_at is not None and time.monotonic() - drawn_at >= QUIET_SECONDS
-
     @property
     def seconds(self) -> float | None:
         """How long the pair has been on the screen."""
-        return None if self.shown_at is None else time.monotonic() - self.shown_at
+        shown_at = self.guard.shown_at
+        return None if shown_at is None else time.monotonic() - shown_at
 
 
 def open_screen(workspace: Workspace, task_id: int, annotator: str) -> Screen:
@@ -90,12 +87,18 @@ def press(workspace: Workspace, action: str, item_id: int | None, score: float |
     """Do what a key is for; the callback of every button of the work view.
 
     item_id: the pair that the button was drawn for. A key that reaches the server after the next pair is there, or so
-    soon after it that nobody can have read it, does nothing.
+    soon after it that nobody can have seen it, or that is held down, does nothing, and it is said so.
     """
     screen: Screen | None = st.session_state.get(SCREEN)
-    if screen is None or item_id != (screen.item.id if screen.item else None):
+    if screen is None:
         return
-    if action in JUDGING and not screen.has_been_read():
+    refused = ""
+    if action in GUARDED:
+        refused = screen.guard.refusal((action, score), time.monotonic(), judges=action in JUDGING)
+    if item_id != (screen.item.id if screen.item else None):
+        refused = refused or TOO_SOON
+    if refused:
+        screen.tell(refused)
         return
     screen.tell("")
     try:
@@ -143,12 +146,28 @@ def _flag(workspace: Workspace, screen: Screen, _: float | None) -> None:
 
 
 def _undo(workspace: Workspace, screen: Screen, _: float | None) -> None:
+    last = annotations.last_decision(workspace, screen.task_id, screen.annotator)
     item = annotations.undo(workspace, screen.task_id, screen.annotator)
     if item is None:
         screen.tell("You have nothing to undo in this task.")
     else:
         screen.show(item)
-        screen.tell("Undone.")
+        screen.tell(_taken_back(workspace, last, item))
+
+
+def _taken_back(workspace: Workspace, last: Decision | None, item: Item) -> str:
+    """Says which decision is gone: it need not be the one that was meant, when a key before did not count."""
+    first = item.shown[0]
+    text = first if len(first) <= SHORT_TEXT else f"{first[:SHORT_TEXT].rstrip()}…"
+    what = "your last decision"
+    if last is not None and last.item_id == item.id:  # else another window was quicker
+        what = {"skip": "the skip", "flag": "the change of the flag"}.get(last.action, "")
+        if last.score is not None:
+            task = get_task(workspace, item.task_id)
+            scale = get_project(workspace, task.project_id).score_range
+            labels = level_labels(task.scale, task.levels, scale)
+            what = f"the score {score_label(task, labels, last.score)}"
+    return f"Undone: {what} on “{text}”."
 
 
 def _move(workspace: Workspace, screen: Screen, step: int) -> None:
@@ -193,3 +212,7 @@ ACTIONS = {
     "help": _toggle_help,
 }
 JUDGING = ("score", "skip", "flag")
+"""They decide on the pair that is shown."""
+
+GUARDED = (*JUDGING, "undo")
+"""Held down, they would decide on, or take back, pair after pair."""

@@ -11,6 +11,7 @@ from augsbert_core.storage.annotation_rows import raw_rows
 from augsbert_core.storage.annotations import annotators
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import AnnotationTask, Project
+from augsbert_core.storage.runs import get_run
 from augsbert_core.ui.annotate_form import KINDS, SCALE_NAMES, SOURCES
 from augsbert_core.ui.annotate_views import open_view
 from augsbert_core.ui.bench import Bench
@@ -50,6 +51,8 @@ def _row(bench: Bench, project: Project, task: AnnotationTask) -> None:
             type="tertiary",
         )
     st.progress(min(1.0, task.n_answers / task.n_wanted) if task.n_wanted else 0.0)
+    if notices := get_run(bench.workspace, task.run_id).metrics.get("notices"):
+        st.caption(as_text(" ".join(notices)))
     if action == "Rename":
         _rename(bench.workspace, task)
     elif action == "Export raw scores":
@@ -95,7 +98,8 @@ def _export(workspace: Workspace, project: Project, task: AnnotationTask) -> Non
         "One row per score as it stands: annotator, score, the order in which the sentences were shown, seconds, and "
         "whether the model's suggestion had been seen."
         if task.kind == "scores"
-        else "One row per answer as it stands: judge, best and worst pair, the order on the screen, and seconds."
+        else "One row per answer as it stands: judge, best and worst pair, the four pairs in the order on the screen, "
+        "and seconds."
     )
     safe = st.toggle(
         "Safe for spreadsheets",

@@ -1,10 +1,15 @@
-"""Which part of the Annotate page is open, and on which task: kept in the address and over a change of page."""
+"""Which part of the Annotate page is open, and on which task: kept in the address and over a change of page.
+
+And how fast somebody is, in words.
+"""
 
 from collections.abc import Sequence
 
 import streamlit as st
 
 from augsbert_core.storage.records import AnnotationTask, Project
+from augsbert_core.ui.checklist import many
+from augsbert_core.ui.widgets import as_text
 
 VIEW = "annotate-view"
 NEXT_VIEW = "annotate-view-next"
@@ -63,24 +68,31 @@ def choose_task(project: Project, tasks: Sequence[AnnotationTask]) -> Annotation
         still_open = [task.id for task in tasks if not task.closed]
         st.session_state[key] = (still_open or list(by_id))[0]
 
-    def follow() -> None:
-        st.query_params["task"] = str(st.session_state[key])
-
-    chosen = st.selectbox(
-        "Task",
+    # A box of choices keeps the focus, and takes the keys that are meant for the pair; a menu gives it back.
+    wanted = st.menu_button(
+        as_text(by_id[st.session_state[key]].name),
         list(by_id),
         format_func=lambda task_id: task_title(by_id[task_id]),
-        key=key,
-        on_change=follow,
-        persist_state="session",
+        key=f"{key}-menu",
+        icon=":material/assignment:",
+        help="Choose another task.",
     )
-    st.query_params["task"] = str(chosen)
-    return by_id[chosen]
+    if wanted in by_id and wanted != st.session_state[key]:
+        open_view(st.session_state.get(VIEW, "annotate"), project, wanted)
+        st.rerun()
+    st.query_params["task"] = str(st.session_state[key])
+    return by_id[st.session_state[key]]
 
 
 def task_title(task: AnnotationTask) -> str:
-    """A task in a list: its name, how far it is, and what kind."""
+    """A task in a list: its name, its size, and what kind; not how far it is, which each key changes."""
+    size = many(task.n_tuples, "tuple") if task.kind == "best-worst" else many(task.n_items, "pair")
     kind = " · audit" if task.purpose == "audit" else ""
     kind += " · best-worst" if task.kind == "best-worst" else ""
     state = " · closed" if task.closed else ""
-    return f"{task.name} · {task.n_answers:,} of {task.n_wanted:,}{kind}{state}"
+    return as_text(f"{task.name} · {size}{kind}{state}")
+
+
+def pace_text(per_hour: float, noun: str) -> str:
+    """How fast somebody works, "720 pairs an hour (5.0 s each)": both from the time at work."""
+    return f"{per_hour:,.0f} {noun}s an hour ({3600 / per_hour:.1f} s each)"

@@ -15,9 +15,16 @@ from augsbert_core.storage.annotation_tasks import get_task
 from augsbert_core.storage.annotations import Item, Progress
 from augsbert_core.storage.records import AnnotationTask, Project
 from augsbert_core.ui.annotate_guideline import guideline_aside
-from augsbert_core.ui.annotate_keys import help_html, keys_of
+from augsbert_core.ui.annotate_keys import (
+    HELD_DOWN,
+    TOO_SOON,
+    help_html,
+    keys_of,
+    score_label,
+    suggestion_text,
+)
 from augsbert_core.ui.annotate_screen import Screen, forget_screen, open_screen, press
-from augsbert_core.ui.annotate_views import open_view
+from augsbert_core.ui.annotate_views import open_view, pace_text
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.pair_view import show_pair
 from augsbert_core.ui.widgets import as_text, page_link
@@ -62,11 +69,20 @@ def work_view(bench: Bench, project: Project, task_id: int, annotator: str) -> N
             _levels(bench, task, item, labels)
         _actions(bench, task, screen)
         if screen.told:
-            show = st.error if screen.is_error else st.caption
-            show(as_text(screen.told))
+            say(screen.told, is_error=screen.is_error)
         if screen.help:
             st.html(help_html(task, labels))
     screen.drawn()
+
+
+def say(text: str, *, is_error: bool = False) -> None:
+    """What there is to say about the last key; one that was ignored stands out."""
+    if is_error:
+        st.error(as_text(text))
+    elif text in (TOO_SOON, HELD_DOWN):
+        st.markdown(f":orange[:material/keyboard_off: {as_text(text)}]")
+    else:
+        st.caption(as_text(text))
 
 
 def _progress(done: Progress) -> None:
@@ -77,9 +93,7 @@ def _progress(done: Progress) -> None:
     if done.flagged:
         told.append(f"{done.flagged:,} flagged")
     if done.pairs_per_hour is not None:
-        told.append(f"{done.pairs_per_hour:,.0f} pairs an hour")
-    if done.median_seconds is not None:
-        told.append(f"{done.median_seconds:.1f} s a pair (median)")
+        told.append(pace_text(done.pairs_per_hour, "pair"))
     if done.all_done != done.done or done.all_wanted != done.n_items:
         told.append(f"everyone: {done.all_done:,} of {done.all_wanted:,} scores")
     st.progress(done.done / total if total else 1.0, text=" · ".join(told))
@@ -95,37 +109,17 @@ def _about(task: AnnotationTask, item: Item, screen: Screen, labels: Sequence[st
     if item.flagged:
         told.append(":orange[:material/flag: flagged]")
     if task.purpose == "audit":
-        told.append("An audit is blind: what the labeler said is shown on the page Silver afterwards")
+        told.append(
+            "An audit is blind: what the labeler said is shown on the page Silver afterwards"
+        )
     elif item.reason and (screen.seen or task.queue in OPEN_REASONS):
         told.append(f"In the queue because: {as_text(item.reason)}")
     elif task.queue in QUEUES:
         told.append(f"Queue: {QUEUES[task.queue].title}. {QUEUES[task.queue].help}")
-    if screen.seen:
-        said = (
-            "No model has scored this pair"
-            if item.suggestion is None
-            else f"The model says **{as_text(suggestion_text(task, labels, item.suggestion))}**"
-        )
-        st.markdown(f":blue-badge[:material/lightbulb: {said}]")
+    if screen.seen and item.suggestion is not None:
+        said = as_text(suggestion_text(task, labels, item.suggestion))
+        st.markdown(f":blue-badge[:material/lightbulb: The model says **{said}**]")
     st.caption(" · ".join(told) or " ")
-
-
-def score_label(task: AnnotationTask, labels: Sequence[str], score: float) -> str:
-    """A score as the level that it was given by, or else as a number on the scale of the task."""
-    for level, label in zip(task.levels, labels, strict=True):
-        if abs(level.score - score) < 1e-9:
-            return label
-    return suggestion_text(task, labels, score)
-
-
-def suggestion_text(task: AnnotationTask, labels: Sequence[str], score: float) -> str:
-    """A model's score: a number on the scale of the labels, or, on one of words, from 0 to 1 with the nearest word."""
-    try:
-        low, high = float(labels[0]), float(labels[-1])
-    except ValueError:
-        nearest = min(range(len(labels)), key=lambda place: abs(task.levels[place].score - score))
-        return f"{score:.2f} from 0 to 1, nearest to {labels[nearest]}"
-    return f"{low + score * (high - low):.2f}"
 
 
 def _levels(bench: Bench, task: AnnotationTask, item: Item, labels: Sequence[str]) -> None:
@@ -149,6 +143,8 @@ def _actions(bench: Bench, task: AnnotationTask, screen: Screen) -> None:
     with st.container(horizontal=True, gap="small", key="annotate-actions"):
         for action, label, key, icon, what in keys_of(task):
             off = item_id is None and action in ("skip", "flag", "suggest", "forward")
+            if action == "suggest" and screen.item is not None and screen.item.suggestion is None:
+                off, what = True, "No model has scored this pair."
             st.button(
                 label,
                 key=f"annotate-{action}",
@@ -189,11 +185,18 @@ def _nothing_left(task: AnnotationTask, done: Progress) -> None:
         with st.container(horizontal=True):
             if done.left and not task.closed:
                 st.button("Look again", icon=":material/refresh:", on_click=forget_screen)
-            if st.button("Agreement, and merge to gold", icon=":material/groups:", type="primary"):
+            if task.purpose == "audit":
+                page_link("silver", "How good the labeler is: figures of the audit")
+            if st.button(
+                "Agreement" if task.purpose == "audit" else "Agreement, and merge to gold",
+                icon=":material/groups:",
+                type="secondary" if task.purpose == "audit" else "primary",
+            ):
                 open_view("agreement")
                 st.rerun()
             if st.button("Tasks and guideline", icon=":material/tune:"):
                 open_view("setup")
                 st.rerun()
-            page_link("cross_encoder", "Train a cross-encoder")
-            page_link("train", "Train a bi-encoder")
+            if task.purpose != "audit":
+                page_link("cross_encoder", "Train a cross-encoder")
+                page_link("train", "Train a bi-encoder")

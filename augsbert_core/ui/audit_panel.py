@@ -8,7 +8,6 @@ from streamlit.errors import StreamlitAPIException
 
 from augsbert_core.charts.audit import audit_figure
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.metrics.audit import Estimate
 from augsbert_core.steps.audit import (
     N_PAIRS,
     AuditReport,
@@ -17,6 +16,7 @@ from augsbert_core.steps.audit import (
     draw_audit,
     estimate_text,
     gaps_text,
+    many,
     scaled_text,
     share_text,
     task_report,
@@ -29,6 +29,9 @@ from augsbert_core.ui.widgets import as_text, flash, time_text, user_errors
 
 MOST_PAIRS = 1000
 WORST = 10
+ROW_PIXELS = 66
+"""Room for three lines; text wraps in rows above 64 pixels."""
+TABLE_PIXELS = 370
 
 
 def audit_panel(bench: Bench, project: Project, found: SilverSet) -> None:
@@ -107,38 +110,39 @@ def task_link(task_id: int, label: str) -> None:
 def _figures(report: AuditReport) -> None:
     found, scale = report.figures, report.score_range
     cells = st.columns(4)
-    named: list[tuple[str, str, Estimate, str]] = [
+    named: list[tuple[str, str, str, str]] = [
         (
-            "Mean absolute error", scaled_text(found.mae, scale), found.mae,
-            f"How far the labeler is from people on average, on {scale.low:g}–{scale.high:g}.",
+            "Mean absolute error", scaled_text(found.mae, scale),
+            "How far the labeler is from people on average, in points of the scale.", "",
         ),
         (
-            "Bias", scaled_text(found.bias, scale, sign=True), found.bias,
-            "Labeler minus people: above 0 the labeler scores too high.",
+            "Bias", scaled_text(found.bias, scale, sign=True),
+            "Labeler minus people, in points of the scale: above 0 the labeler scores too high.", "",
         ),
         (
-            "Rank correlation", estimate_text(found.rank_correlation), found.rank_correlation,
-            "Spearman's, each pair weighed by how many pairs of the set it stands for.",
+            "Rank correlation", estimate_text(found.rank_correlation),
+            "Spearman's, each pair weighed by how many pairs of the set it stands for.", "",
         ),
         (
-            "Wrong positives", share_text(found.wrong_of_positives), found.wrong_of_positives,
+            "Wrong positives", share_text(found.wrong_of_positives),
             f"Of the pairs that the labeler puts at {_threshold(report)} or above, the share that people put below; "
-            f"{share_text(found.wrong_positives)} of the whole set.",
+            f"{share_text(found.wrong_positives)} of the whole set.", " %",
         ),
     ]  # fmt: skip
-    for cell, (label, text, one, help_text) in zip(cells, named, strict=True):
+    for cell, (label, text, help_text, unit) in zip(cells, named, strict=True):
         value, _, interval = text.partition(" [")
         cell.metric(
-            label, value, f"[{interval}" if interval else None, delta_color="off", delta_arrow="off",
-            help=f"{help_text} In brackets: 95 % interval." if one.low is not None else help_text,
+            label, value, f"95 %: [{interval}{unit}" if interval else None, delta_color="off", delta_arrow="off",
+            help=f"{help_text} Below: 95 % interval." if interval else help_text,
         )  # fmt: skip
     own = "the labeler's own, from dev" if report.own_threshold else "the middle of the scale"
-    st.caption(
-        as_text(
-            f"Estimated for the {found.n_pairs:,} pairs of the set from {found.n_scored:,} scored ones. Threshold "
-            f"{_threshold(report)}: {own}."
-        )
+    basis = (
+        "A census: every pair of the set was scored, so nothing is estimated."
+        if found.is_census
+        else f"Estimated for {many(found.n_pairs, 'pair')} of the set from {found.n_scored:,} scored."
     )
+    unit = f"Mean absolute error and bias are in points of the scale {scale.low:g}–{scale.high:g}."
+    st.caption(as_text(f"{basis} Threshold {_threshold(report)}: {own}. {unit}"))
     if gaps := gaps_text(report):
         st.warning(as_text(gaps), icon=":material/warning:")
     _chart(report)
@@ -151,9 +155,8 @@ def _threshold(report: AuditReport) -> str:
 
 def _chart(report: AuditReport) -> None:
     sample = report.sample
-    left, right = st.columns([3, 2], gap="medium")
     texts = list(zip(sample["sentence1"], sample["sentence2"], strict=True))
-    left.plotly_chart(
+    st.plotly_chart(
         audit_figure(
             sample["labeler"].to_numpy(float),
             sample["human"].to_numpy(float),
@@ -168,22 +171,25 @@ def _chart(report: AuditReport) -> None:
     scored = sample[sample["human"].notna()]
     away = (scored["labeler"] - scored["human"]).abs()
     worst = scored.loc[away.sort_values(ascending=False, kind="stable").index[:WORST]]
-    right.markdown("**Largest differences**")
+    st.markdown("**Largest differences**")
     to_raw = report.score_range.to_raw
-    right.dataframe(
+    st.dataframe(
         pd.DataFrame(
             {
-                "Sentence 1": worst["sentence1"],
-                "Sentence 2": worst["sentence2"],
                 "People": [to_raw(value) for value in worst["human"]],
                 "Labeler": [to_raw(value) for value in worst["labeler"]],
+                "Sentence 1": worst["sentence1"],
+                "Sentence 2": worst["sentence2"],
             }
         ),
         hide_index=True,
+        row_height=ROW_PIXELS,
+        height=min(40 + ROW_PIXELS * len(worst), TABLE_PIXELS),
         column_config={
-            name: st.column_config.NumberColumn(format="%.2f", width=75)
+            name: st.column_config.NumberColumn(format="%.2f", width=60)
             for name in ("People", "Labeler")
-        },
+        }
+        | {name: st.column_config.TextColumn(width=265) for name in ("Sentence 1", "Sentence 2")},
     )
 
 
@@ -211,5 +217,5 @@ def _draw(bench: Bench, project: Project, found: SilverSet, tasks: list[Annotati
             draw_audit(
                 bench.workspace, project, found.id, int(n_pairs or 1), n_scores=int(n_scores or 1)
             )
-            flash(f"Audit of {n_pairs:,} pairs drawn", ":material/fact_check:")
+            flash(f"Audit of {many(int(n_pairs or 1), 'pair')} drawn", ":material/fact_check:")
             st.rerun()

@@ -9,11 +9,13 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from augsbert_core import jobs
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.storage.database import Workspace, default_home, open_workspace
+from augsbert_core.storage.class_database import classroom_of
+from augsbert_core.storage.database import Workspace, open_workspace
 from augsbert_core.storage.projects import list_projects
 from augsbert_core.storage.queue import active_jobs
 from augsbert_core.storage.records import Project
 from augsbert_core.storage.runs import count_missing_models
+from augsbert_core.ui import door
 from augsbert_core.ui.style import FAVICON, dress_page
 from augsbert_core.ui.widgets import as_text, empty_state, page_link, show_flashes
 
@@ -35,13 +37,14 @@ def open_bench() -> Bench:
     _insist_on_app()
     dress_page()
     try:
-        workspace = _workspace(default_home())
+        workspace = _workspace(door.enter().home)
     except WorkbenchError as error:
         st.error(as_text(str(error)), icon=":material/folder_off:")
         st.stop()
     tend_jobs(workspace)
     project = _choose_project(list_projects(workspace))
     _job_badge(workspace)
+    door.seat_panel()
     show_flashes()
     return Bench(workspace, project)
 
@@ -97,7 +100,9 @@ def _last_tended(home: Path) -> dict[str, float]:
 
 def tend_jobs(workspace: Workspace) -> None:
     """Look after the queue, at most once a second however many pages are open."""
-    last = _last_tended(workspace.home)
+    door.check_seat(workspace)
+    room = classroom_of(workspace)  # a class is tended as a whole
+    last = _last_tended(room.home if room else workspace.home)
     if time.monotonic() - last["at"] >= TEND_SECONDS:
         last["at"] = time.monotonic()
         jobs.tend(workspace)

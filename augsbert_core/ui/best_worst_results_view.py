@@ -15,6 +15,7 @@ from augsbert_core.steps.best_worst_results import (
 )
 from augsbert_core.storage.records import AnnotationTask, Project
 from augsbert_core.ui.bench import Bench
+from augsbert_core.ui.checklist import many
 from augsbert_core.ui.merge_panel import merge_panel
 from augsbert_core.ui.widgets import as_text, empty_state
 
@@ -118,7 +119,8 @@ def _reliability(found: BestWorstResults) -> None:
             else ""
         )
         left_out = (
-            f" {reliability.tuples_left_out:,} tuples with one judge say nothing here."
+            f" {many(reliability.tuples_left_out, 'tuple')} with one judge "
+            f"{'says' if reliability.tuples_left_out == 1 else 'say'} nothing here."
             if reliability.tuples_left_out
             else ""
         )

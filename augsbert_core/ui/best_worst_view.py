@@ -7,7 +7,7 @@ a restart loses no more than the first half of one answer.
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import streamlit as st
 
@@ -17,23 +17,23 @@ from augsbert_core.storage.annotation_tasks import get_task
 from augsbert_core.storage.best_worst_answers import TupleItem, TuplePair, TupleProgress
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import AnnotationTask, Project
+from augsbert_core.ui.annotate_guideline import guideline_aside
+from augsbert_core.ui.annotate_keys import HELD_DOWN, TOO_SOON, TUPLE_KEYS, KeyGuard, keys_html
+from augsbert_core.ui.annotate_views import pace_text
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.checklist import many
-from augsbert_core.ui.pair_view import sentence_html
-from augsbert_core.ui.widgets import as_text, duration_text
-from augsbert_core.word_diff import word_diff
+from augsbert_core.ui.pair_view import marked_pair
+from augsbert_core.ui.widgets import as_text
 
 SCREEN = "best-worst-screen"
-
-QUIET_SECONDS = 0.3
-"""Nobody reads four pairs in less: a key pressed sooner was meant for the tuple before, or is held down."""
 
 
 @dataclass
 class Screen:
     """What one window shows. shown: the tuple, None when there is none left; best: the item picked as most similar.
 
-    shown_at: a moment of the monotonic clock. told: what to say about the last key.
+    shown_at: a moment of the monotonic clock; guard: which keys count, by the same clock. help: the keys are shown.
+    told: what to say about the last key.
     """
 
     task_id: int
@@ -41,6 +41,8 @@ class Screen:
     shown: TupleItem | None = None
     best: int | None = None
     shown_at: float = 0.0
+    guard: KeyGuard = field(default_factory=KeyGuard)
+    help: bool = False
     told: str = ""
     is_error: bool = False
 
@@ -48,6 +50,7 @@ class Screen:
         """Have this tuple on the screen from now on, nothing picked."""
         self.shown, self.best = found, None
         self.shown_at = time.monotonic()
+        self.guard.new_pair()
 
     def tell(self, text: str, *, is_error: bool = False) -> None:
         """Say something until the next key."""
@@ -61,11 +64,11 @@ class Screen:
 
 def best_worst_view(bench: Bench, project: Project, task: AnnotationTask, annotator: str) -> None:
     """Ask an annotator for one tuple after another, each answer saved at once."""
-    _work(bench, task.id, annotator)
+    _work(bench, project, task.id, annotator)
 
 
 @st.fragment
-def _work(bench: Bench, task_id: int, annotator: str) -> None:
+def _work(bench: Bench, project: Project, task_id: int, annotator: str) -> None:
     workspace = bench.workspace
     try:
         task = get_task(workspace, task_id)
@@ -81,11 +84,20 @@ def _work(bench: Bench, task_id: int, annotator: str) -> None:
         return
     if screen.shown is None:
         _finished(done)
+        work = st.container()
     else:
-        _question(screen)
-        _cards(workspace, screen, screen.shown)
-    _actions(workspace, screen)
-    _say(screen)
+        work, aside = st.columns([3, 1], gap="medium")
+        with aside:
+            guideline_aside(bench, project)
+    with work:
+        if screen.shown is not None:
+            _question(screen)
+            _cards(workspace, screen, screen.shown)
+        _actions(workspace, screen)
+        _say(screen)
+        if screen.help:
+            st.html(keys_html(TUPLE_KEYS))
+    screen.guard.drawn(time.monotonic())
 
 
 # --- what is shown ----------------------------------------------------------------------------------
@@ -97,9 +109,7 @@ def _progress_row(done: TupleProgress) -> None:
     if done.skipped:
         parts.append(f"{done.skipped:,} put off")
     if done.tuples_per_hour:
-        parts.append(f"{done.tuples_per_hour:,.0f} an hour")
-    if done.median_seconds is not None:
-        parts.append(f"{duration_text(done.median_seconds)} each")
+        parts.append(pace_text(done.tuples_per_hour, "tuple"))
     parts.append(f"everyone: {done.all_done:,} of {done.all_wanted:,}")
     st.progress(done.done / mine if mine else 1.0, text=" · ".join(parts))
 
@@ -150,12 +160,12 @@ def _cards(workspace: Workspace, screen: Screen, shown: TupleItem) -> None:
 
 def card_html(number: int, pair: TuplePair, is_best: bool) -> str:
     """One pair of a tuple: its key, and both sentences with the words that differ marked; texts are escaped."""
-    first, second = word_diff(pair.sentence1, pair.sentence2)
+    first, second, note = marked_pair(pair.sentence1, pair.sentence2)
     long = max(len(pair.sentence1), len(pair.sentence2)) > 200
     badge = f'<span class="aug-key{" best" if is_best else ""}">{number}</span>'
     return (
         f'<div class="aug-tuple-pair{" long" if long else ""}">{badge}<div>'
-        f'<p dir="auto">{sentence_html(first)}</p><p dir="auto">{sentence_html(second)}</p></div></div>'
+        f'<p dir="auto">{first}</p><p dir="auto">{second}</p>{note}</div></div>'
     )
 
 
@@ -202,6 +212,14 @@ def _actions(workspace: Workspace, screen: Screen) -> None:
             args=(workspace,),
             help="Take back your last pick, or your last answer; again for the one before.",
         )
+        st.button(
+            "Help",
+            icon=":material/keyboard:",
+            key="tuple-help",
+            shortcut="h",
+            on_click=toggle_help,
+            help="Show all keys, or hide them.",
+        )
         st.caption("Keys: 1 to 4 pick. Each answer is saved at once.", width="content")
 
 
@@ -209,6 +227,8 @@ def _say(screen: Screen) -> None:
     if screen.told:
         if screen.is_error:
             st.warning(as_text(screen.told), icon=":material/block:")
+        elif screen.told in (TOO_SOON, HELD_DOWN):
+            st.markdown(f":orange[:material/keyboard_off: {as_text(screen.told)}]")
         else:
             st.caption(f":material/check: {as_text(screen.told)}")
 
@@ -235,15 +255,18 @@ def pick(workspace: Workspace, tuple_id: int, best: int | None, item_id: int) ->
     """Take a pair as the most similar, or, when that is picked already, as the least similar, and save.
 
     tuple_id, best: what the button was drawn for. A key that reaches the server after the next tuple is there, or so
-    soon after it that nobody can have read it, does nothing.
+    soon after it that nobody can have seen it, or that is held down, does nothing, and it is said so.
     """
     screen: Screen | None = st.session_state.get(SCREEN)
-    if (
-        screen is None
-        or screen.shown is None
-        or (screen.shown.id, screen.best) != (tuple_id, best)
-        or (best is None and screen.seconds < QUIET_SECONDS)
-    ):
+    if screen is None or screen.shown is None:
+        return
+    places = [pair.item_id for pair in screen.shown.pairs]
+    place = places.index(item_id) if item_id in places else None
+    refused = screen.guard.refusal(place, time.monotonic(), judges=best is None)
+    if (screen.shown.id, screen.best) != (tuple_id, best):
+        refused = refused or TOO_SOON
+    if refused:
+        screen.tell(refused)
         return
     screen.tell("")
     if best is None:
@@ -274,12 +297,13 @@ def back() -> None:
 def skip(workspace: Workspace, tuple_id: int) -> None:
     """Put the tuple off."""
     screen: Screen | None = st.session_state.get(SCREEN)
-    if (
-        screen is None
-        or screen.shown is None
-        or screen.shown.id != tuple_id
-        or screen.seconds < QUIET_SECONDS
-    ):
+    if screen is None or screen.shown is None:
+        return
+    refused = screen.guard.refusal("skip", time.monotonic())
+    if screen.shown.id != tuple_id:
+        refused = refused or TOO_SOON
+    if refused:
+        screen.tell(refused)
         return
     _store(
         screen,
@@ -296,6 +320,9 @@ def undo(workspace: Workspace) -> None:
     screen: Screen | None = st.session_state.get(SCREEN)
     if screen is None:
         return
+    if refused := screen.guard.refusal("undo", time.monotonic(), judges=False):
+        screen.tell(refused)
+        return
     if screen.best is not None:
         back()
         return
@@ -309,7 +336,15 @@ def undo(workspace: Workspace) -> None:
         screen.tell("You have nothing to undo in this task.")
     else:
         screen.show(found)
-        screen.tell("Undone.")
+        # The tuple need not be the one that was meant, when a key before did not count.
+        screen.tell(f"Undone: what you said on tuple {found.number}, which is shown again.")
+
+
+def toggle_help() -> None:
+    """Show all keys, or hide them."""
+    screen: Screen | None = st.session_state.get(SCREEN)
+    if screen is not None:
+        screen.help = not screen.help
 
 
 def _store(screen: Screen, save: Callable[[], TupleItem | None]) -> None:

@@ -32,6 +32,7 @@ from augsbert_core.ui.silver_filters import short_title
 from augsbert_core.ui.widgets import as_text
 
 PAGE = "density"
+KL_CAUTION = "KL reacts strongly to a single pair where silver has none or gold has few; Wasserstein and KS below hardly do."
 DRAWINGS = {"fill": "Fill", "histogram": "Histogram", "rug": "Rug"}
 
 
@@ -182,6 +183,7 @@ def _facts(gold: Spread, silver: Spread, scale: ScoreRange) -> None:
             "–" if silver.passes is None else f"{silver.passes:,}",
             help="What this set cost: pairs that the labeler scored, those not kept included.",
         )
+    st.caption(KL_CAUTION)
 
 
 def distance_table(gold: Spread, others: Sequence[Spread], scale: ScoreRange) -> None:
@@ -210,8 +212,10 @@ def distance_table(gold: Spread, others: Sequence[Spread], scale: ScoreRange) ->
                 help=f"In nats; 0 is the same density. {STATED}",
             ),
             "Wasserstein": st.column_config.NumberColumn(
+                f"Wasserstein, on {scale.low:g}–{scale.high:g}",
                 format="%.3f",
-                help="How far scores must move on average to turn one set into the other, on the raw scale.",
+                help="How far scores must move on average to turn one set into the other, in points of the scale "
+                f"{scale.low:g} to {scale.high:g}.",
             ),
             "KS": st.column_config.NumberColumn(
                 format="%.3f",

@@ -1,18 +1,32 @@
 """Undo, redo, and the log of who decided what: for a silver set, and for the gold pairs of a project."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 import pandas as pd
 import streamlit as st
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.pairs import ScoreRange
 from augsbert_core.storage import edits
 from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.edit_details import EditDetail, edit_details
 from augsbert_core.ui.notices import Refused
-from augsbert_core.ui.widgets import as_text, table_pager, time_text
+from augsbert_core.ui.widgets import as_text, bar_for_long_work, table_pager, time_text
 
 LOG_ROWS = 50
+LOG_COLUMNS = [
+    "When",
+    "Who",
+    "What",
+    "New score",
+    "Sentence 1",
+    "Sentence 2",
+    "Pairs",
+    "Taken back",
+]
+ROW_PIXELS = 66
+"""Room for three lines; text wraps in rows above 64 pixels."""
 EVERYBODY = "Everybody"
 OVERWRITTEN = "edits-overwritten"
 
@@ -76,7 +90,13 @@ def take_back(
     st.session_state.pop(OVERWRITTEN, None)
     act = edits.undo if direction == "undo" else edits.redo
     try:
-        done = act(workspace, scope, actor, leave_overwritten=leave_overwritten)
+        done = act(
+            workspace,
+            scope,
+            actor,
+            leave_overwritten=leave_overwritten,
+            report=bar_for_long_work(),
+        )
         tell(done or f"There is nothing to {direction}.")
     except edits.Overwritten as error:
         st.session_state[OVERWRITTEN] = (
@@ -119,8 +139,13 @@ def overwritten_notice(workspace: Workspace, scope: edits.Scope, actor: str, tel
             )
 
 
-def edit_log_panel(workspace: Workspace, scope: edits.Scope, key: str) -> None:
-    """Who did what, when, to how many pairs, and what was taken back; read only while it is open."""
+def edit_log_panel(
+    workspace: Workspace, scope: edits.Scope, key: str, scale: ScoreRange | None = None
+) -> None:
+    """Who did what, when, to which pair or how many, and what was taken back; read only while it is open.
+
+    scale: of scores that are kept in [0, 1]; None where they are raw ones.
+    """
     panel = st.expander(
         "Log of decisions", icon=":material/history:", key=f"{key}-log", on_change="rerun"
     )
@@ -138,33 +163,52 @@ def edit_log_panel(workspace: Workspace, scope: edits.Scope, key: str) -> None:
         total = edits.count_edits(workspace, scope, actor=actor)
         offset = table_pager(total, f"{key}-log-{actor}", LOG_ROWS)
         rows = edits.edit_log(workspace, scope, actor=actor, offset=offset, limit=LOG_ROWS)
+        details = edit_details(workspace, scope, [row.id for row in rows])
         st.dataframe(
-            log_frame(rows),
+            log_frame(rows, details, scale),
             hide_index=True,
-            height="content" if len(rows) <= 10 else 400,
+            row_height=ROW_PIXELS,
+            height=min(40 + ROW_PIXELS * len(rows), 470),
             column_config={
-                "When": st.column_config.TextColumn(width=150),
-                "Who": st.column_config.TextColumn(width=120),
-                "What": st.column_config.TextColumn(width=420),
-                "Pairs": st.column_config.NumberColumn(format="localized", width=70),
-                "": st.column_config.TextColumn(width=110),
+                "When": st.column_config.TextColumn(width=120),
+                "Who": st.column_config.TextColumn(width=90),
+                "What": st.column_config.TextColumn(width=190),
+                "New score": st.column_config.TextColumn(
+                    width=75,
+                    alignment="right",
+                    help="What the pair has since; empty for several pairs.",
+                ),
+                "Sentence 1": st.column_config.TextColumn("Sentence 1", width=200),
+                "Sentence 2": st.column_config.TextColumn("Sentence 2", width=200),
+                "Pairs": st.column_config.NumberColumn(format="localized", width=60),
+                "Taken back": st.column_config.TextColumn(width=85),
             },
         )
 
 
-def log_frame(rows: Sequence[edits.EditRow]) -> pd.DataFrame:
-    """The log as people read it, newest first."""
-    columns = ["When", "Who", "What", "Pairs", ""]
+def log_frame(
+    rows: Sequence[edits.EditRow],
+    details: Mapping[int, EditDetail],
+    scale: ScoreRange | None = None,
+) -> pd.DataFrame:
+    """The log as people read it, newest first. details: of the edits of one pair. scale: as in `edit_log_panel`."""
     return pd.DataFrame(
-        [
-            (
-                time_text(row.at),
-                row.actor,
-                KINDS.get(row.kind, "") + row.summary,
-                row.n_changes,
-                STATES[row.state],
-            )
-            for row in rows
-        ],
-        columns=columns,
+        [_log_row(row, details.get(row.id), scale) for row in rows], columns=LOG_COLUMNS
     )
+
+
+def _log_row(
+    row: edits.EditRow, detail: EditDetail | None, scale: ScoreRange | None
+) -> tuple[str, str, str, str, str, str, int, str]:
+    what, score, first, second = row.summary, "", f"{row.n_changes:,} pairs", ""
+    if detail is not None:
+        first, second = detail.sentence1, detail.sentence2
+        # The summary begins with what was done and goes on with the first sentence, which has its own column.
+        what = detail.status if scale is not None else row.summary.split(": ", 1)[0]
+        if detail.score is not None:
+            score = f"{detail.score if scale is None else scale.to_raw(detail.score):.2f}"
+    elif row.n_changes == 1:
+        first = "1 pair"
+    what = KINDS.get(row.kind, "") + what
+    state = STATES[row.state]
+    return time_text(row.at), row.actor, what, score, first, second, row.n_changes, state

@@ -4,6 +4,9 @@ import getpass
 
 import streamlit as st
 
+from augsbert_core.person_names import clean_line
+from augsbert_core.ui.widgets import as_text
+
 KEY = "annotator"
 LONGEST_NAME = 60
 
@@ -23,15 +26,15 @@ def person() -> str:
 
 
 def clean_name(name: str) -> str:
-    """A name as it is kept: one line, no space around it, not too long."""
-    return " ".join(str(name).split())[:LONGEST_NAME]
+    """A name as it is kept: one line that can be read, no space around it, not too long."""
+    return clean_line(name, LONGEST_NAME)
 
 
 def name_input() -> str:
     """Show who is at work and let it be changed; returns the name. A signed-in user cannot be another one."""
     name = person()
     if _signed_in():
-        st.caption(f":material/person: {name}")
+        st.caption(f":material/person: {as_text(name)}")
         return name
     field = f"{KEY}-field"
     st.session_state.setdefault(field, name)
@@ -48,6 +51,42 @@ def name_input() -> str:
         help="Scores and decisions are kept under this name, and undo takes back your own alone. It stays in the "
         "address of the page.",
     )
+    return person()
+
+
+def name_button() -> str:
+    """A button that shows who is at work; the name is changed behind it. Returns the name.
+
+    A field that keeps the focus would take the keys that are meant for the page, so it is gone once the name is taken.
+    """
+    name = person()
+    if _signed_in():
+        st.caption(f":material/person: {as_text(name)}")
+        return name
+    field, popover = f"{KEY}-new-{name}", f"{KEY}-popover"
+
+    def take() -> None:
+        st.session_state[KEY] = clean_name(st.session_state[field]) or name
+        st.session_state[popover] = False
+
+    with (
+        st.popover(
+            as_text(name),
+            icon=":material/person:",
+            help="Your name. Scores and decisions are kept under it.",
+            key=popover,
+            on_change="rerun",
+        ),
+        st.form(f"{KEY}-form", border=False),
+    ):
+        st.text_input(
+            "Your name",
+            value=name,
+            key=field,
+            max_chars=LONGEST_NAME,
+            help="Undo takes back your own decisions alone. The name stays in the address of the page.",
+        )
+        st.form_submit_button("Take this name", type="primary", on_click=take)
     return person()
 
 

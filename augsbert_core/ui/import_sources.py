@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.fence import may_open
 from augsbert_core.importing.containers import expand
 from augsbert_core.importing.dataset_folders import read_dataset_folder
 from augsbert_core.importing.dataset_hub import hub_dataset_files
@@ -159,10 +160,10 @@ def _dataset(prefix: str) -> None:
 def read_dataset(place: str, revision: str) -> list[tuple[str, bytes]]:
     """The files of a dataset folder, or of a hub dataset when there is no such folder.
 
-    WorkbenchError: there is neither.
+    WorkbenchError: there is neither, or it is a folder of a machine that a class shares.
     """
     folder = Path(place).expanduser()
-    if folder.exists():
+    if folder.exists() and may_open(folder):
         return read_dataset_folder(folder)
     if re.fullmatch(r"[\w.-]+(/[\w.-]+)?", place):
         return hub_dataset_files(place, revision or None)

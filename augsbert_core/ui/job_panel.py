@@ -14,6 +14,7 @@ from augsbert_core.storage.records import Job, Run
 from augsbert_core.storage.runs import get_run
 from augsbert_core.ui.batch_children import batch_children, show_curves
 from augsbert_core.ui.bench import Bench, tend_jobs
+from augsbert_core.ui.door import class_wait
 from augsbert_core.ui.widgets import as_text, duration_text, flash, user_errors
 
 POLL_SECONDS = 1.5
@@ -112,7 +113,8 @@ def _card(bench: Bench, job: Job, removable: bool) -> None:
             _buttons(bench, job, removable)
         if job.state in ACTIVE or 0 < job.progress < 1:
             share = min(max(job.progress, 0.0), 1.0)
-            st.progress(share, text=as_text(f"{job.message} · {share:.0%}"))
+            place = class_wait(bench.workspace, job)
+            st.progress(share, text=as_text(f"{job.message} · {place or f'{share:.0%}'}"))
         st.caption(as_text(" · ".join([facts(job), *outcome(run)])))
         if job.error:
             st.error(as_text(job.error), icon=":material/error:")

@@ -10,11 +10,19 @@ from augsbert_core.options import LabelOptions, from_json
 from augsbert_core.steps.audit import scaled_text
 from augsbert_core.steps.plans import retrain
 from augsbert_core.steps.plans.estimate import estimated_seconds
-from augsbert_core.steps.plans.retrain import plan_words, retraining
+from augsbert_core.steps.plans.retrain import (
+    Retraining,
+    labeler_options,
+    many,
+    plan_words,
+    retraining,
+    unplanned_text,
+)
 from augsbert_core.steps.relabelled import (
     Relabelled,
     change_page,
     outcome,
+    people_text,
     relabelled,
     summary_text,
 )
@@ -53,12 +61,15 @@ def _retrain(bench: Bench, project: Project, found: SilverSet) -> None:
     st.markdown("**Retrain the labeler with the corrections**")
     try:
         start = retraining(bench.workspace, project, found.id)
-        plan = retrain(bench.workspace, project, found.id)
+        epochs, with_student = _choices(found, start)
+        plan = retrain(bench.workspace, project, found.id, epochs=epochs, with_student=with_student)
     except WorkbenchError as error:
         st.caption(as_text(str(error)))
         return
-    words = plan_words(start)
+    words = plan_words(start, epochs=epochs, with_student=with_student)
     st.markdown("\n".join(f"{number}. {as_text(text)}" for number, text in enumerate(words, 1)))
+    if missing := unplanned_text(start, with_student=with_student):
+        st.caption(as_text(missing))
     seconds = estimated_seconds(bench.workspace, project, plan)
     with st.container(horizontal=True, vertical_alignment="center"):
         started = st.button(
@@ -70,12 +81,39 @@ def _retrain(bench: Bench, project: Project, found: SilverSet) -> None:
             help="One job in the background; it goes on with the browser closed.",
         )
         st.caption(
-            f"{len(plan.runs)} runs, about {duration_text(seconds)}."
+            f"{many(len(plan.runs), 'run')}, about {duration_text(seconds)}."
             if seconds is not None
-            else f"{len(plan.runs)} runs; nothing like them was measured before, so there is no estimate."
+            else f"{many(len(plan.runs), 'run')}; nothing like them was measured before, so there is no estimate."
         )
     if started:
         launch(bench, "batch", plan)
+
+
+def _choices(found: SilverSet, start: Retraining) -> tuple[int | None, bool]:
+    """For how many epochs the labeler trains (None: as before), and whether a student is trained."""
+    told = labeler_options(start)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        epochs = st.number_input(
+            "Epochs of the labeler",
+            1,
+            1000,
+            told.epochs if told.max_steps is None else None,
+            placeholder="as before",
+            key=f"retrain-epochs-{found.id}",
+            width=200,
+            help="Once through all training pairs is an epoch. Fewer are faster; dev chooses among them.",
+        )
+        with_student = st.toggle(
+            "Train the student again",
+            value=start.student is not None,
+            key=f"retrain-student-{found.id}",
+            disabled=start.student is None,
+            help="Without it, the labelers alone are compared, and it takes less time."
+            if start.student is not None
+            else "No student has been trained on this set.",
+        )
+    same = told.max_steps is None and epochs == told.epochs
+    return None if same or epochs is None else int(epochs), with_student or start.student is None
 
 
 def _change(bench: Bench, project: Project, found: SilverSet, others: Sequence[SilverSet]) -> None:
@@ -170,10 +208,15 @@ def _table(bench: Bench, found: Relabelled) -> None:
     offset = table_pager(found.n_pairs, key, PAGE_SIZE)
     page = change_page(bench.workspace, found, offset=offset, limit=PAGE_SIZE)
     low, span = found.score_range.low, found.score_range.high - found.score_range.low
-    for name in ("old", "new", "human"):
+    page["human"] = [
+        people_text(human, basis, old, found.score_range)
+        for human, basis, old in zip(page["human"], page["basis"], page["old"], strict=True)
+    ]
+    page = page.drop(columns="basis")
+    for name in ("old", "new"):
         page[name] = low + span * page[name]
     page["change"] = span * page["change"]
-    numbers = {"old": "Old", "new": "New", "change": "Change", "human": "People"}
+    numbers = {"old": "Old", "new": "New", "change": "Change"}
     st.dataframe(
         page,
         hide_index=True,
@@ -188,13 +231,21 @@ def _table(bench: Bench, found: Relabelled) -> None:
                 )
                 for name, title in numbers.items()
             },
+            "human": st.column_config.TextColumn(
+                "People",
+                width=115,
+                help="People's score. “Accepted at” is the old labeler's own: people let it stand.",
+            ),
             "used": st.column_config.CheckboxColumn(
                 "Trained on",
                 width=80,
                 help="A labeler has learnt from this pair, or gold holds it.",
             ),
             "moved": st.column_config.TextColumn(
-                "Moved", width=75, help="Towards people's score, or away from it."
+                "Moved",
+                width=75,
+                help="Towards people's score, or away from it; "
+                "empty for accepted pairs, of which only the old score is known.",
             ),
         },
     )

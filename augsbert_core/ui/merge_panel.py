@@ -10,7 +10,10 @@ from augsbert_core import charts
 from augsbert_core.pairs import SPLITS, ScoreRange
 from augsbert_core.steps.merge_annotations import MergePlan, MergeResult, merge, plan_merge
 from augsbert_core.steps.merged_scores import WAYS
+from augsbert_core.storage import annotations
+from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.gold import gold_scores
+from augsbert_core.storage.projects import count_project
 from augsbert_core.storage.records import AnnotationTask, Project
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.checklist import many
@@ -22,6 +25,7 @@ DEAL = "deal"
 WHERE = {DEAL: "Deal out", **{split: f"All to {split}" for split in SPLITS}}
 NEW_COLOR = charts.COLORS["silver3"]
 SHOWN_CHANGES = 200
+FEWEST_DEV = 10
 
 
 def merge_panel(bench: Bench, project: Project, task: AnnotationTask) -> None:
@@ -29,7 +33,7 @@ def merge_panel(bench: Bench, project: Project, task: AnnotationTask) -> None:
     done: MergeResult | None = st.session_state.get(f"merged-{task.id}")
     if done is not None:
         _success(task, done)
-    told = _choices(task)
+    told = _choices(task, _any_settled(bench.workspace, task))
     key = f"merge-preview-{task.id}"
     if st.button(
         "Preview", icon=":material/preview:", key=f"merge-look-{task.id}", disabled=told is None
@@ -45,8 +49,18 @@ def merge_panel(bench: Bench, project: Project, task: AnnotationTask) -> None:
         _preview(bench, project, task, plan, told)
 
 
-def _choices(task: AnnotationTask) -> dict[str, Any] | None:
-    """The keyword arguments of `plan_merge`; None while they cannot be used."""
+def _any_settled(workspace: Workspace, task: AnnotationTask) -> bool:
+    if task.kind == "best-worst":
+        return False
+    items = annotations.score_matrix(workspace, task.id).items
+    return bool(items["adjudicated_score"].notna().any())
+
+
+def _choices(task: AnnotationTask, any_settled: bool) -> dict[str, Any] | None:
+    """The keyword arguments of `plan_merge`; None while they cannot be used.
+
+    any_settled: somebody has settled a pair, so that the settled scores are what is usually wanted.
+    """
     told: dict[str, Any] = {}
     with st.container(border=True):
         top = st.columns(3, gap="medium")
@@ -57,8 +71,10 @@ def _choices(task: AnnotationTask) -> dict[str, Any] | None:
                 told["how"] = st.selectbox(
                     "One score of several",
                     list(WAYS),
+                    index=list(WAYS).index("adjudicated") if any_settled else 0,
                     format_func=WAYS.__getitem__,
-                    key=f"merge-how-{task.id}",
+                    # A choice made before the first pair was settled does not stand in the way.
+                    key=f"merge-how-{task.id}{'-settled' if any_settled else ''}",
                     persist_state="session",
                     help="Adjudicated: the settled score; where nobody settled, the mean if all scores are at most a "
                     "tenth of the scale apart (on two levels: equal), else the pair is left out.",
@@ -140,6 +156,8 @@ def _preview(
             _density(bench, project, plan)
         if plan.changes:
             _changes(plan, plan.score_range)
+        if warned := dev_warning(plan, count_project(bench.workspace, project.id).dev):
+            st.warning(warned, icon=":material/model_training:")
         for note in plan.notes:
             st.caption(f":material/info: {as_text(note)}")
         if plan.is_empty:
@@ -158,6 +176,22 @@ def _preview(
             on_click=_write,
             args=(bench, project, task, told),
         )
+
+
+def dev_warning(plan: MergePlan, n_dev: int) -> str:
+    """That dev would be too small to choose by, "" where it is not. n_dev: dev pairs that are there."""
+    n_dev += plan.splits.get("dev", 0)
+    if not len(plan.rows) or n_dev >= FEWEST_DEV:
+        return ""
+    cannot = (
+        f"with {many(n_dev, 'pair')} it cannot"
+        if n_dev < 3
+        else f"with {many(n_dev, 'pair')} that is mostly luck"
+    )
+    return (
+        f"Dev would have {many(n_dev, 'pair')}. Dev chooses the epoch that is kept; {cannot}. Give dev a larger share, or "
+        "add pairs to it."
+    )
 
 
 def _density(bench: Bench, project: Project, plan: MergePlan) -> None:
@@ -222,8 +256,8 @@ def _changes(plan: MergePlan, scale: ScoreRange) -> None:
     )
     apart = [abs(change.after - change.before) for change in plan.changes]
     st.caption(
-        f"Largest changes first; mean change {np.mean(apart):.2f} on the scale of {scale.low:g} to {scale.high:g}. Each "
-        "can be undone on the Gold page."
+        f"Largest changes first; mean change {np.mean(apart):.2f} on the scale of {scale.low:g} to {scale.high:g}. "
+        "One press of Undo on the Gold page takes all of them back."
     )
 
 

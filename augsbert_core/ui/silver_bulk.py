@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import streamlit as st
 
 from augsbert_core.errors import WorkbenchError
@@ -13,7 +14,7 @@ from augsbert_core.storage.silver_filters import SilverFilter
 from augsbert_core.ui.edit_panel import Tell
 from augsbert_core.ui.notices import Refused
 from augsbert_core.ui.silver_filters import filter_words
-from augsbert_core.ui.widgets import as_text
+from augsbert_core.ui.widgets import as_text, bar_for_long_work
 
 
 @dataclass(frozen=True)
@@ -108,10 +109,12 @@ def bulk_panel(
         action = ACTIONS[name]
         st.caption(action.help)
         target = _range_input(scale, set_id) if not action.status else None
-        # Another filter, number or action is another box: what was confirmed is what is done.
+        ids = silver_pages.filtered_ids(workspace, set_id, chosen)
+        total = len(ids)
+        # Another filter, action or choice of pairs is another box: what was confirmed is what is done.
         sure = st.checkbox(
             f"I mean {'the one pair' if total == 1 else f'all {pairs(total)}'}",
-            key=f"silver-bulk-sure-{set_id}-{name}-{total}-{abs(hash((chosen, target)))}",
+            key=f"silver-bulk-sure-{set_id}-{name}-{total}-{abs(hash((ids.tobytes(), target)))}",
         )
         st.button(
             f"{action.verb} {pairs(total)}",
@@ -120,7 +123,7 @@ def bulk_panel(
             disabled=not sure,
             key=f"silver-bulk-go-{set_id}",
             on_click=do_all,
-            args=(workspace, set_id, chosen, scale, name, total, target, actor, tell),
+            args=(workspace, set_id, chosen, scale, name, ids, target, actor, tell),
         )
 
 
@@ -152,25 +155,39 @@ def do_all(
     chosen: SilverFilter,
     scale: ScoreRange,
     name: str,
-    confirmed: int,
+    confirmed: np.ndarray,
     target: tuple[float, float] | None,
     actor: str,
     tell: Tell,
 ) -> None:
-    """Carry out what was confirmed, if it is still that many pairs; for the callback of a button."""
+    """Carry out what was confirmed, if the filter still has those pairs; for the callback of a button.
+
+    confirmed: the ids of the pairs, ascending.
+    """
     action = ACTIONS[name]
     try:
         ids = silver_pages.filtered_ids(workspace, set_id, chosen)
-        if len(ids) != confirmed:
+        if not np.array_equal(ids, confirmed):
+            now = (
+                "others"
+                if len(ids) == len(confirmed)
+                else f"{pairs(len(ids))}, not {len(confirmed):,}"
+            )
             raise WorkbenchError(
-                f"It is {pairs(len(ids))} by now, not {confirmed:,}: someone else is at work on this set. "
-                "Nothing was changed. Look again and confirm the new number."
+                f"The filter has {now} by now: someone else is at work on this set. Nothing was changed. Look again and "
+                "confirm anew."
             )
         words = filter_words(chosen, scale)
         if target is None:
             summary = f"{action.done} {pairs(len(ids))}: {words}"
             changed = reviews.review_many(
-                workspace, set_id, ids, status=action.status, actor=actor, summary=summary
+                workspace,
+                set_id,
+                ids,
+                status=action.status,
+                actor=actor,
+                summary=summary,
+                report=bar_for_long_work(),
             )
         else:
             low, high = target
@@ -187,6 +204,7 @@ def do_all(
                 high=scale.to_unit(high),
                 actor=actor,
                 summary=summary,
+                report=bar_for_long_work(),
             )
         kept = len(ids) - changed
         tell(summary + (f" · {kept:,} of them stayed as they were" if kept else ""))

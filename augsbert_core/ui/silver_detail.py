@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,14 +15,15 @@ from augsbert_core.scales import SCALES, Level
 from augsbert_core.steps.nearest_gold import NearGold, nearest_gold
 from augsbert_core.storage import edits, reviews, silver_pages
 from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.edit_details import edit_details
 from augsbert_core.storage.records import Project
 from augsbert_core.storage.silver_pages import SilverDetail
 from augsbert_core.ui import silver_walk
-from augsbert_core.ui.edit_panel import edit_buttons, overwritten_notice
+from augsbert_core.ui.edit_panel import Tell, edit_buttons, overwritten_notice
 from augsbert_core.ui.notices import Refused, show_notice, tell
 from augsbert_core.ui.pair_view import show_pair
 from augsbert_core.ui.score_strip import ROLES, Mark, strip_html
-from augsbert_core.ui.silver_filters import STATUS_ICONS
+from augsbert_core.ui.silver_filters import STATUS_ICONS, filter_words
 from augsbert_core.ui.silver_table import Decision, nothing_passes, reload_view, saved_text
 from augsbert_core.ui.silver_walk import Path, Walk
 from augsbert_core.ui.widgets import as_text, time_text
@@ -35,7 +37,7 @@ DECISIONS = {
 }
 """Status → word on its button, key, what it means."""
 
-COLORS: dict[str, Any] = {
+COLORS = {
     "unreviewed": "gray",
     "corrected": "blue",
     "accepted": "green",
@@ -45,7 +47,7 @@ COLORS: dict[str, Any] = {
 """Status → the colour of its badge."""
 
 NEAR = 5
-LIST_PIXELS = 560
+LIST_PIXELS = 430
 
 
 @st.fragment
@@ -61,20 +63,21 @@ def review_one_by_one(workspace: Workspace, project: Project, path: Path, actor:
         st.warning(as_text(str(error)), icon=":material/block:")
         return
     near = nearest_gold(workspace, project, detail.sentence1, detail.sentence2, top=NEAR)
-    _moves(workspace, path, walk, actor)
+    tell_there = partial(drawn_at_the_pair, path, actor)
+    _moves(workspace, path, walk, actor, tell_there, detail.status)
     show_notice(HOW_TO)
-    overwritten_notice(workspace, edits.Scope.silver(path.set_id), actor, drawn_anew)
+    overwritten_notice(workspace, edits.Scope.silver(path.set_id), actor, tell_there)
     left, right = st.columns([1, 2.5], gap="small")
     with left:
         _list(walk, project.score_range)
     with right, st.container(border=True):
-        st.badge(detail.status, icon=STATUS_ICONS[detail.status], color=COLORS[detail.status])
         show_pair(detail.sentence1, detail.sentence2)
         st.html(strip_html(project.score_range, marks(detail, near, project.score_range)))
         decide = partial(decide_on, project.score_range, path, actor, detail)
         _decisions(detail, decide)
         _levels(project.score_range, detail, decide)
         st.caption(as_text(facts(detail, project.score_range)))
+    _counts(walk, path, project.score_range)
     below, beside = st.columns([2.5, 1], gap="medium")
     with below:
         _near(near)
@@ -128,10 +131,22 @@ STATUS_MARKS = {
 }
 
 
-def _moves(workspace: Workspace, path: Path, walk: Walk, actor: str) -> None:
+def _counts(walk: Walk, path: Path, scale: ScoreRange) -> None:
+    """Pairs of each status, as they are after the last key, and the filter that they are counted in."""
+    rest = replace(path.chosen, statuses=())
+    told = " · ".join(
+        f"{STATUS_ICONS[status]} {status} {number:,}" for status, number in walk.counts.items()
+    )
+    st.caption(f"{told} · of {as_text(filter_words(rest, scale))}")
+
+
+def _moves(
+    workspace: Workspace, path: Path, walk: Walk, actor: str, tell_there: Tell, status: str
+) -> None:
     """Where one is, and the buttons that move and take back."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"**Pair {walk.place:,}** of {walk.total:,}", width="stretch")
+        badge = f":{COLORS[status]}-badge[{STATUS_ICONS[status]} {status}]"
+        st.markdown(f"**Pair {walk.place:,}** of {walk.total:,} {badge}", width="stretch")
         for label, key, by in (("Previous", "left", -1), ("Next", "right", 1)):
             st.button(
                 label,
@@ -141,7 +156,7 @@ def _moves(workspace: Workspace, path: Path, walk: Walk, actor: str) -> None:
                 args=(path, by),
             )
         scope = edits.Scope.silver(path.set_id)
-        edit_buttons(workspace, scope, actor, drawn_anew, keys=True)
+        edit_buttons(workspace, scope, actor, tell_there, keys=True)
 
 
 def _move(path: Path, by: int) -> None:
@@ -154,6 +169,19 @@ def drawn_anew(text: str) -> None:
     tell(text)
     reload_view()
     silver_walk.reload_walk()
+
+
+def drawn_at_the_pair(path: Path, actor: str, text: str) -> None:
+    """As `drawn_anew`, and open the pair that was undone or redone, where it is one that passes the filter."""
+    drawn_anew(text)
+    if isinstance(text, Refused) or not text:
+        return
+    scope = edits.Scope.silver(path.set_id)
+    latest = edits.edit_log(path.workspace, scope, actor=actor, limit=1)
+    details = edit_details(path.workspace, scope, [row.id for row in latest])
+    for one in details.values():
+        if not silver_walk.go_to(path, one.pair_id):
+            drawn_anew(f"{text} · it does not pass this filter, or is far from here")
 
 
 # Decisions
@@ -234,8 +262,9 @@ def decide_on(
     except WorkbenchError as error:
         drawn_anew(Refused(error))
         return
-    walk.note(detail.id, correction, status)
     final = detail.score if correction is None else correction
+    chosen = path.chosen
+    walk.note(detail.id, correction, status, passes=chosen.start <= final < chosen.end)
     decision = Decision(correction, status)
     saved = saved_text(decision, scale.to_raw(detail.score), scale.to_raw(final), detail.sentence1)
     tell(saved if silver_walk.step(path, 1) else f"{saved} · that was the last pair of this filter")

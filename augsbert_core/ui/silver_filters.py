@@ -16,7 +16,7 @@ from augsbert_core.storage.silver_bins import STATUSES
 from augsbert_core.storage.silver_columns import student_of
 from augsbert_core.storage.silver_exports import known_uncertainty
 from augsbert_core.storage.silver_filters import SilverFilter
-from augsbert_core.storage.silver_pages import SORTS
+from augsbert_core.storage.silver_pages import SORTS, count_statuses
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.more_filters import MORE, filter_key, more_filters
 
@@ -126,9 +126,12 @@ def _known_uncertainty(home: str, set_id: int, n_pairs: int) -> tuple[str, ...]:
 
 
 def filter_inputs(
-    bench: Bench, project: Project, found: SilverSet, counts: dict[str, int]
+    bench: Bench, project: Project, found: SilverSet, *, with_counts: bool = True
 ) -> tuple[SilverFilter, str]:
-    """The filters above the table and the order of its rows. counts: pairs per status."""
+    """The filters above the table and the order of its rows.
+
+    with_counts: each status says how many pairs of it pass the other filters.
+    """
     scale = project.score_range
     st.session_state.setdefault(range_key(found.id), (scale.low, scale.high))
     has_ranks = found.strategy in HAS_TOP_K
@@ -172,17 +175,19 @@ def filter_inputs(
         )
     low, high = st.session_state[range_key(found.id)]
     with st.container(horizontal=True, vertical_alignment="center"):
-        statuses = status_input(found.id, counts)
+        status_place = st.container(width="content")
         more = more_filters(bench, project, found, known, student)
         clear_place = st.container(width="content")
-    chosen = replace(
+    rest = replace(
         more,
         low=scale.to_unit(min(max(low, scale.low), scale.high)),
         high=scale.to_unit(min(max(high, scale.low), scale.high)),
-        statuses=statuses,
         max_rank=max_rank,
         text=text,
     )
+    counts = count_statuses(bench.workspace, found.id, rest) if with_counts else None
+    with status_place:
+        chosen = replace(rest, statuses=status_input(found.id, counts))
     clear_place.button(
         "Clear filters",
         icon=":material/filter_alt_off:",
@@ -206,13 +211,18 @@ def sorts_of(has_ranks: bool, known: Sequence[str], has_student: bool) -> list[s
     return [sort for sort, column in SORTS.items() if there.get(column, True)]
 
 
-def status_input(set_id: int, counts: dict[str, int]) -> tuple[str, ...]:
-    """Choose statuses, each shown with its number of pairs; none chosen means all."""
+def status_input(set_id: int, counts: dict[str, int] | None) -> tuple[str, ...]:
+    """Choose statuses, each shown with its number of pairs where it is known; none chosen means all."""
+
+    def label(status: str) -> str:
+        number = "" if counts is None else f" {counts[status]:,}"
+        return f"{STATUS_ICONS[status]} {status}{number}"
+
     chosen = st.pills(
         "Status",
         STATUSES,
         selection_mode="multi",
-        format_func=lambda status: f"{STATUS_ICONS[status]} {status} {counts[status]:,}",
+        format_func=label,
         key=f"silver-status-{set_id}",
         persist_state="session",
         label_visibility="collapsed",

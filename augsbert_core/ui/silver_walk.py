@@ -17,10 +17,16 @@ WALK = "silver-walk"
 PAGE_ROWS = 50
 """As on a page of the table, so that a pair opened there is in the same place."""
 
+PAGES_AROUND = 10
+"""On so many pages before and after, a pair is looked for."""
+
 
 @dataclass
 class Walk:
-    """A page of filtered pairs, and which of them is open. page: as `silver_page` gives it, decisions written in."""
+    """A page of filtered pairs, and which of them is open. page: as `silver_page` gives it, decisions written in.
+
+    counts: pairs of each status that pass the rest of the filter, decisions counted in.
+    """
 
     signature: tuple
     offset: int
@@ -28,6 +34,7 @@ class Walk:
     at: int
     version: int
     total: int
+    counts: dict[str, int]
 
     @property
     def pair_id(self) -> int:
@@ -39,9 +46,14 @@ class Walk:
         """The place of the open pair in the filtered order, from 1."""
         return self.offset + self.at + 1
 
-    def note(self, pair_id: int, correction: float | None, status: str) -> None:
-        """Write a decision into the page on the screen."""
+    def note(
+        self, pair_id: int, correction: float | None, status: str, *, passes: bool = True
+    ) -> None:
+        """Write a decision into the page on the screen. passes: the pair still has a score within the filter."""
         row = self.page["id"] == pair_id
+        for before in self.page.loc[row, "status"]:
+            self.counts[before] -= 1
+            self.counts[status] += passes
         self.page.loc[row, "status"] = status
         self.page.loc[row, "correction"] = correction
         final = self.page.loc[row, "score"] if correction is None else correction
@@ -94,7 +106,8 @@ def start_at(path: Path, offset: int, at: int = 0) -> Walk | None:
     page = path.page(offset)
     version = st.session_state.get("silver-walk-version", 0) + 1
     st.session_state["silver-walk-version"] = version
-    walk = Walk(path.signature, offset, page, min(at, len(page) - 1), version, total)
+    counts = silver_pages.count_statuses(path.workspace, path.set_id, path.chosen)
+    walk = Walk(path.signature, offset, page, min(at, len(page) - 1), version, total, counts)
     st.session_state[WALK] = walk
     return walk
 
@@ -104,6 +117,24 @@ def reload_walk() -> None:
     walk: Walk | None = st.session_state.get(WALK)
     if walk is not None:
         walk.page = walk.page.iloc[:0]
+
+
+def go_to(path: Path, pair_id: int) -> bool:
+    """Open a pair, looked for on the page on the screen and on those around it; False where it is not there."""
+    walk = present_walk(path)
+    if walk is None:
+        return False
+    here = walk.offset
+    for away in range(PAGES_AROUND + 1):
+        for offset in dict.fromkeys((here - away * PAGE_ROWS, here + away * PAGE_ROWS)):
+            if not 0 <= offset < walk.total:
+                continue
+            page = walk.page if offset == here else path.page(offset)
+            places = [at for at, one in enumerate(page.get("id", ())) if one == pair_id]
+            if places:
+                start_at(path, offset, places[0])
+                return True
+    return False
 
 
 def step(path: Path, by: int) -> bool:

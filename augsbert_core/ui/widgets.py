@@ -21,6 +21,7 @@ READING_WIDTH = 820
 
 PAGES = {
     "start": ("Start", ":material/home:"),
+    "learn": ("Learn", ":material/school:"),
     "gold": ("Gold", ":material/verified:"),
     "annotate": ("Annotate", ":material/edit_note:"),
     "cross_encoder": ("Cross-encoder", ":material/compare_arrows:"),
@@ -31,8 +32,9 @@ PAGES = {
     "try": ("Try", ":material/search:"),
     "experiments": ("Experiments", ":material/science:"),
     "jobs": ("Jobs", ":material/pending_actions:"),
+    "classroom": ("Classroom", ":material/groups:"),
 }
-"""Page file → (title, icon), in the order of the loop."""
+"""Page file → (title, icon), in the order of the loop; the last is there in a class only."""
 
 
 def as_text(text: str) -> str:
@@ -153,5 +155,24 @@ def bar_report(bar: Any) -> Report:
         step: int | None = None,
     ) -> None:
         bar.progress(fraction, text=as_text(message))
+
+    return report
+
+
+def bar_for_long_work() -> Report:
+    """A report whose bar appears when the work takes more than one step; for callbacks, above the page."""
+    bars: list[Any] = []
+
+    def report(
+        fraction: float,
+        message: str,
+        metrics: dict[str, float] | None = None,
+        step: int | None = None,
+    ) -> None:
+        if not bars:
+            if fraction >= 1.0:
+                return
+            bars.append(st.progress(0.0))
+        bars[0].progress(min(fraction, 1.0), text=as_text(message))
 
     return report

@@ -122,6 +122,33 @@ def test_a_key_settles_the_worst_pair_and_shows_the_next(
     assert app.button(f"{key}-previous").disabled
 
 
+def test_who_settles_is_said_and_an_annotator_of_the_pair_is_warned(
+    open_page: OpenPage, workspace: Workspace, project: Project, task: AnnotationTask
+) -> None:
+    third = open_page(
+        "annotate", project=project.id, task=task.id, view="agreement", annotator="Zoe"
+    )
+    third = part(third, task, "adjudicate")
+    assert "You settle as Zoe" in words_on(third).replace("\\", "")
+    assert not third.info
+    one = open_page("annotate", project=project.id, task=task.id, view="agreement", annotator="Ann")
+    one = part(one, task, "adjudicate")
+    assert "Ann is one of the annotators of this pair" in one.info[0].value.replace("\\", "")
+
+
+def test_settled_scores_are_merged_unless_something_else_is_chosen_and_a_small_dev_is_warned_of(
+    view: Callable[..., AppTest], workspace: Workspace, project: Project, task: AnnotationTask
+) -> None:
+    app = part(view(task), task, "merge")
+    assert app.selectbox(key=f"merge-how-{task.id}").value == "mean"
+    annotations.adjudicate(workspace, item_ids(workspace, task)[2], 0.4, "Zoe")
+    app = part(view(task), task, "merge")
+    assert app.selectbox(key=f"merge-how-{task.id}-settled").value == "adjudicated"
+    app.selectbox(f"merge-where-{task.id}").set_value("train").run()
+    app = app.button(f"merge-look-{task.id}").click().run()
+    assert any("Dev chooses the epoch" in one.value for one in app.warning)
+
+
 def test_arrows_move_without_settling(
     view: Callable[..., AppTest], workspace: Workspace, task: AnnotationTask
 ) -> None:
@@ -185,3 +212,4 @@ def test_names_on_the_ruler_are_text(project: Project) -> None:
     shown = ruler_html({"<b>Ann</b>": 0.5}, 1.0, project.score_range)
     assert "&lt;b&gt;Ann&lt;/b&gt; · 2.5" in shown
     assert "settled · 5" in shown
+    assert "settled by &lt;i&gt;Z · 5" in ruler_html({}, 1.0, project.score_range, "<i>Z")

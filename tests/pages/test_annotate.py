@@ -17,7 +17,9 @@ from augsbert_core.storage.annotation_tasks import ItemRows, create_task
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Project
 from augsbert_core.storage.sentences import sampling_corpus
-from augsbert_core.ui import annotate_screen
+from augsbert_core.ui import annotate_form, annotate_keys
+from augsbert_core.ui.annotate_keys import KeyGuard
+from augsbert_core.ui.annotate_views import pace_text
 from augsbert_core.ui.pair_view import pair_html
 from tests.pages.seeding import button, candidate_set, shown_text, silver_set
 
@@ -27,10 +29,17 @@ ME = "ann"
 @pytest.fixture(autouse=True)
 def _nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys count at once: tests read faster than people."""
-    monkeypatch.setattr(annotate_screen, "QUIET_SECONDS", 0.0)
+    for name in ("QUIET_SECONDS", "REPEAT_SECONDS"):
+        monkeypatch.setattr(annotate_keys, name, 0.0)
 
 
-def task_of(workspace: Workspace, project: Project, n_pairs: int = 4, **told: object) -> int:
+def task_of(
+    workspace: Workspace,
+    project: Project,
+    n_pairs: int = 4,
+    suggestion: float = 0.62,
+    **told: object,
+) -> int:
     """A task with pairs of the project's own sentences."""
     options = TaskOptions(name="My task", **told)  # type: ignore[arg-type]
     run_id = runs.add_run(workspace, project.id, "annotate", "annotate", to_json(options), 42)
@@ -39,8 +48,10 @@ def task_of(workspace: Workspace, project: Project, n_pairs: int = 4, **told: ob
     items = ItemRows(
         ids[first],
         ids[second],
-        suggestions=np.full(len(first), 0.62),
+        suggestions=np.full(len(first), suggestion),
         reasons=[f"labeler says {number}" for number in range(len(first))],
+        strata=np.zeros(len(first), dtype=np.int64),
+        stratum_sizes=np.full(len(first), len(first)),
     )
     levels = scale_levels(options.scale, options.levels)
     return create_task(workspace, project.id, run_id, options, levels, items)
@@ -202,7 +213,19 @@ def test_texts_are_shown_as_text() -> None:
     )
     assert not {"<b>", "<script>", "<i>"} & set(re.findall(r"<\w+>", shown))
     words = html.unescape(re.sub(r"<[^>]*>", "", shown))
-    assert words == "<i><b>bold</b> :smile: **x**2<script>alert(1)</script> & y"
+    assert words.startswith("<i><b>bold</b> :smile: **x**2<script>alert(1)</script> & y")
+
+
+def test_of_sentences_that_share_little_the_shared_words_are_marked() -> None:
+    def marks(first: str, second: str) -> list[str]:
+        return re.findall(r"<mark[^>]*>([^<]*)</mark>", pair_html(first, second))
+
+    assert [one.strip() for one in marks("A cat sat here.", "A dog sat here.")] == ["cat", "dog"]
+    unlike = "Two kids play football in the park.", "Prices of crude oil rose the most today."
+    assert [one.strip() for one in marks(*unlike)] == ["the", "the"]
+    assert "few words that both" in pair_html(*unlike)
+    assert "few words that both" not in pair_html("A cat sat here.", "A dog sat here.")
+    assert marks("One thing.", "Another matter.") == []
 
 
 def test_a_finished_task_says_what_comes_next(workspace: Workspace, project: Project) -> None:
@@ -235,9 +258,94 @@ def test_a_key_that_comes_too_soon_is_for_the_pair_before(
 ) -> None:
     task_id = task_of(workspace, project)
     page = open_annotate(project, task=task_id)
-    monkeypatch.setattr(annotate_screen, "QUIET_SECONDS", 1e6)
+    monkeypatch.setattr(annotate_keys, "QUIET_SECONDS", 1e6)
     press(page, "1")
     assert scores(workspace, task_id) == []
+    assert "Key ignored: the pair had only just appeared" in shown_text(page)
+    monkeypatch.setattr(annotate_keys, "QUIET_SECONDS", 0.0)
+    press(page, "2")
+    assert scores(workspace, task_id) == [0.4]
+    assert "Key ignored" not in shown_text(page)
+
+
+def test_a_key_that_is_held_down_scores_one_pair(
+    workspace: Workspace, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task_id = task_of(workspace, project)
+    page = open_annotate(project, task=task_id)
+    monkeypatch.setattr(annotate_keys, "REPEAT_SECONDS", 1e6)
+    for _ in range(3):
+        press(page, "1")
+    assert scores(workspace, task_id) == [0.2]
+    assert "held down" in shown_text(page)
+    press(page, "2")  # another key was pressed anew
+    assert scores(workspace, task_id) == [0.2, 0.4]
+    press(page, "Undo")
+    press(page, "Undo")
+    assert scores(workspace, task_id) == [0.2]
+
+
+def test_which_keys_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    guard = KeyGuard()
+
+    def counts(key: str, now: float) -> bool:
+        if refused := guard.refusal(key, now):
+            guard.drawn(now + 0.05)
+            assert refused
+            return False
+        guard.new_pair()
+        guard.drawn(now + 0.05)
+        return True
+
+    assert not counts("1", 9.0)  # nothing is drawn yet
+    guard.drawn(9.0)
+    assert counts("2", 9.22)
+    assert not counts("3", 9.3)  # 0.05 s after the next pair
+    assert counts("4", 9.43)  # a wait that is not begun anew by the key that was ignored
+    assert not counts("4", 9.43 + 0.66)  # the same one, as X11 repeats it first
+    assert not any(counts("4", 10.09 + 0.033 * n) for n in range(1, 60))  # and from then on
+    assert counts("4", 13.0)  # pressed anew
+    assert counts("5", 13.25)
+
+
+def test_undo_says_what_it_took_back(workspace: Workspace, project: Project) -> None:
+    task_id = task_of(workspace, project)
+    page = open_annotate(project, task=task_id)
+    press(page, "3\\.5")
+    press(page, "Skip")
+    press(page, "Undo")
+    assert "Undone: the skip on" in plain(shown_text(page))
+    press(page, "Undo")
+    assert "Undone: the score 3.5 on" in plain(shown_text(page))
+
+
+def test_without_a_score_of_a_model_nothing_is_recorded_as_seen(
+    workspace: Workspace, project: Project
+) -> None:
+    task_id = task_of(workspace, project, suggestion=float("nan"))
+    page = open_annotate(project, task=task_id)
+    assert button(page, "Suggestion").disabled
+    item = annotations.next_item(workspace, task_id, ME)
+    assert item is not None
+    annotations.save(workspace, task_id, item.id, ME, score=0.5, suggestion_seen=True)
+    assert not annotations.score_matrix(workspace, task_id).seen.any()
+
+
+def test_a_finished_audit_leads_to_its_figures(workspace: Workspace, project: Project) -> None:
+    chosen = silver_set(workspace, project)
+    told = {"purpose": "audit", "source": "silver", "queue": "score-strata"}
+    task_id = task_of(workspace, project, 1, silver_set_id=chosen, **told)
+    page = open_annotate(project, task=task_id)
+    press(page, "1")
+    assert "figures of the audit" in shown_text(page)
+    labels = [found.label for found in page.button]
+    assert "Agreement, and merge to gold" not in labels
+    assert "Agreement" in labels
+
+
+def test_the_pace_agrees_with_itself() -> None:
+    assert pace_text(1782.0, "pair") == "1,782 pairs an hour (2.0 s each)"
 
 
 def test_a_task_that_was_closed_in_another_window(workspace: Workspace, project: Project) -> None:
@@ -290,6 +398,8 @@ def test_a_task_that_needs_no_model_is_made_at_once_and_opened(
     press(page, "Make the task")
     (task,) = annotation_tasks.list_tasks(workspace, project.id)
     assert (task.source, task.queue, task.n_items, task.scale) == ("candidates", "random", 6, "0-5")
+    assert any("lowered from 100 to 6" in plain(toast.value) for toast in page.toast)
+    assert "lowered from 100 to 6" in shown_text(open_annotate(project, view="setup"))
     assert pair_on(page)
     assert page.query_params["task"] == str(task.id)
 
@@ -335,9 +445,17 @@ def test_a_best_worst_task(workspace: Workspace, project: Project) -> None:
     page = open_annotate(project)
     next(box for box in page.selectbox if box.label == "What people do").select("best-worst").run()
     assert next(found for found in page.slider if found.label == "Tuples per pair").value == 4.0
+    assert "6 pairs make **15 tuples** of four" in shown_text(page)
     press(page, "Make the task")
     (task,) = annotation_tasks.list_tasks(workspace, project.id)
     assert (task.kind, task.n_tuples) == ("best-worst", 15)  # all fours of six
+
+
+def test_the_size_of_a_best_worst_task_in_words() -> None:
+    said = annotate_form.tuples_text(12, 4.0)
+    assert "**48 tuples**" in said
+    assert "met in about 16 of them: **12 min 00 s**" in said
+    assert "needs 4 pairs" in annotate_form.tuples_text(3, 4.0)
 
 
 def test_the_guideline_is_saved_and_shown_beside_the_pair(
@@ -348,6 +466,30 @@ def test_the_guideline_is_saved_and_shown_beside_the_pair(
     next(area for area in page.text_area).set_value("**5** means equal").run()
     assert projects.get_project(workspace, project.id).guideline == "**5** means equal"
     assert "**5** means equal" in shown_text(open_annotate(project, task=task_id))
+
+
+def test_a_guideline_that_was_changed_elsewhere_is_not_overwritten(
+    workspace: Workspace, project: Project
+) -> None:
+    page = open_annotate(project, task=task_of(workspace, project), view="setup")
+    projects.set_guideline(workspace, project.id, "theirs")
+    next(area for area in page.text_area).set_value("mine").run()
+    assert projects.get_project(workspace, project.id).guideline == "theirs"
+    assert next(area for area in page.text_area).value == "theirs"
+    assert "mine" in [code.value for code in page.code]
+    page.button(key="guideline-panel-mine").click().run()
+    assert projects.get_project(workspace, project.id).guideline == "mine"
+    assert not page.code
+
+
+def test_a_guideline_shows_no_picture(workspace: Workspace, project: Project) -> None:
+    task_id = task_of(workspace, project)
+    projects.set_guideline(workspace, project.id, "See ![p](http://127.0.0.1/p.png)")
+    for view in ("setup", "work"):
+        page = open_annotate(project, task=task_id, view=view)
+        shown = [block.value for block in page.markdown if "p.png" in block.value]
+        assert shown
+        assert not any("![" in value for value in shown)
 
 
 def test_an_audit_is_blind_from_beginning_to_end(workspace: Workspace, project: Project) -> None:

@@ -29,11 +29,11 @@ def view() -> None:
 
     from augsbert_core.storage.database import default_home, open_workspace
     from augsbert_core.storage.projects import list_projects
-    from augsbert_core.ui import annotate_screen
+    from augsbert_core.ui import annotate_keys
     from augsbert_core.ui.annotate_work import work_view
     from augsbert_core.ui.bench import Bench
 
-    annotate_screen.QUIET_SECONDS = 0.0
+    annotate_keys.QUIET_SECONDS = 0.0
     workspace = open_workspace(default_home())
     (project,) = list_projects(workspace)
     work_view(Bench(workspace, project), project, 1, "ann")

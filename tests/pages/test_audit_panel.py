@@ -59,8 +59,11 @@ def test_an_audit_is_drawn_scored_and_read(workspace: Workspace, project: Projec
     mae = 5 * (items["suggestion"] - 0.4).abs().mean()  # every pair of the set was drawn
     assert metric(page, "Mean absolute error") == f"{mae:.2f}"
     assert "Scored by Ada" in plain_text(page)
+    worst = next(one.value for one in page.dataframe if "People" in one.value)
+    assert list(worst.columns) == ["People", "Labeler", "Sentence 1", "Sentence 2"]
     line = audit_caption(workspace, project, set_id)
-    assert line.startswith(f"Audited: 6 pairs, MAE {mae:.2f} [")
+    assert line.startswith(f"Audited: all 6 pairs, MAE {mae:.2f} on 0–5, bias")
+    assert "A census: every pair of the set was scored" in plain_text(page)
 
 
 def test_another_audit_can_be_drawn_and_earlier_ones_stay(workspace, project):
@@ -78,12 +81,12 @@ def test_the_audit_stands_where_a_silver_set_is_chosen_for_training(workspace, p
     silver_set(workspace, project)
     draw(open_page("silver", project), 6)
     score(workspace, list_tasks(workspace, project.id)[0].id)
-    assert "Audited: 6 pairs" in plain_text(open_page("train", project))
+    assert "Audited: all 6 pairs" in plain_text(open_page("train", project))
     page = open_page("cross_encoder", project)
     data = next(one for one in page.selectbox if one.label == "Training data")
     assert "Audited" not in plain_text(page)  # gold alone
     data.select_index(1).run()
-    assert "Audited: 6 pairs" in plain_text(page)
+    assert "Audited: all 6 pairs" in plain_text(page)
 
 
 def test_an_incomplete_set_waits(workspace, project):

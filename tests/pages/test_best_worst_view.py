@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from augsbert_core.storage import annotation_tasks, best_worst_answers
+from augsbert_core.storage import annotation_tasks, best_worst_answers, projects
+from augsbert_core.storage.annotation_rows import raw_rows
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import AnnotationTask, Project
-from augsbert_core.ui import best_worst_view
+from augsbert_core.ui import annotate_keys, best_worst_view
 from tests.annotated import add_task, item_ids, made_up_pairs
 from tests.pages.conftest import words_on
 
@@ -19,7 +20,8 @@ TUPLES = np.array([[0, 1, 2, 3], [4, 5, 6, 7], [0, 2, 4, 6]])
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """A test reads four pairs at once."""
-    monkeypatch.setattr(best_worst_view, "QUIET_SECONDS", 0.0)
+    for name in ("QUIET_SECONDS", "REPEAT_SECONDS"):
+        monkeypatch.setattr(annotate_keys, name, 0.0)
 
 
 @pytest.fixture
@@ -123,12 +125,49 @@ def test_answers_are_there_after_a_refresh(
 def test_a_key_that_comes_too_soon_does_nothing(
     view: AppTest, workspace: Workspace, task: AnnotationTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(best_worst_view, "QUIET_SECONDS", 3600.0)
+    monkeypatch.setattr(annotate_keys, "QUIET_SECONDS", 3600.0)
     app = press(view, "1")
     assert "<b>most</b>" in question(app)
+    assert "Key ignored: the pair had only just appeared" in words_on(app)
     press(app, "skip")
     progress = best_worst_answers.tuple_progress(workspace, task.id, "Zoe")
     assert progress.skipped == 0
+
+
+def test_undo_says_which_tuple_it_was(view: AppTest) -> None:
+    app = press(view, "1", "2", "undo")
+    assert "Undone: what you said on tuple 1" in words_on(app)
+
+
+def test_name_guideline_and_keys_are_there_as_for_scores(
+    open_page: Callable[..., AppTest],
+    workspace: Workspace,
+    project: Project,
+    task: AnnotationTask,
+) -> None:
+    projects.set_guideline(workspace, project.id, "The same deed is **similar**.")
+    app = open_page("annotate", project=project.id, task=task.id, annotator="Zoe")
+    assert next(box for box in app.text_input if box.label == "Your name").value == "Zoe"
+    assert "The same deed" in words_on(app)
+    app = press(app, "help")
+    assert any("aug-keys" in str(found.value) for found in app.get("html"))
+
+
+def test_the_export_carries_the_sentences(
+    view: AppTest, workspace: Workspace, task: AnnotationTask
+) -> None:
+    first = best_worst_answers.next_tuple(workspace, task.id, "Zoe")
+    assert first is not None
+    press(view, "3", "1", "skip")
+    names, rows = raw_rows(workspace, task.id)
+    answered, skipped = sorted(
+        (dict(zip(names, row, strict=True)) for row in rows), key=lambda row: str(row["action"])
+    )
+    assert (answered["best"], answered["worst"]) == (3, 1)
+    assert answered["pair3_sentence1"] == first.pairs[2].sentence1
+    assert answered["pair1_sentence2"] == first.pairs[0].sentence2
+    assert (skipped["best"], skipped["best_item"]) == (None, None)
+    assert skipped["pair4_sentence2"]
 
 
 def test_a_closed_task_asks_nothing(

@@ -1,6 +1,7 @@
 """The review on the Silver page: filters, pairs one by one, decisions on many, undo, and the log."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -91,6 +92,60 @@ def test_every_decision_is_saved_and_the_next_pair_is_there(
     log = edits.edit_log(workspace, edits.Scope.silver(silver))
     assert {row.actor for row in log} == {"ada"}
     assert len(log) == 5
+
+
+def status_words(page: Any) -> str:
+    """The line of numbers beside the pairs."""
+    return next(one.value for one in page.caption if re.search(r"unreviewed \d", one.value))
+
+
+def test_every_key_brings_the_numbers_up_to_date_and_they_follow_the_text(
+    workspace: Workspace, project: Project, silver: int, open_page: Open
+) -> None:
+    page = one_by_one(open_page, project, silver)
+    assert "unreviewed 6" in status_words(page)
+    press(page, "accepted")
+    press(page, "rejected")
+    for told in ("unreviewed 4", "accepted 1", "rejected 1"):
+        assert told in status_words(page)
+    assert f" {silver}" not in page.button_group(key=filter_key(silver, "status")).options
+    first = silver_pages.silver_page(workspace, silver, SilverFilter()).iloc[0]
+    page.text_input(key=filter_key(silver, "text")).set_value(str(first["sentence1"])).run()
+    chosen = SilverFilter(text=str(first["sentence1"]))
+    expected = silver_pages.count_statuses(workspace, silver, chosen)
+    assert sum(expected.values()) < 6
+    for status, number in expected.items():
+        assert f"{status} {number}" in status_words(page)
+    page.button(key=f"{mode_key(silver)}-switch").click().run()
+    shown = page.button_group(key=filter_key(silver, "status")).options
+    for status, number in expected.items():
+        assert any(f"{status} {number}" in str(option) for option in shown)
+
+
+def test_the_pair_comes_before_the_densities(
+    workspace: Workspace, project: Project, silver: int, open_page: Open
+) -> None:
+    page = open_page("silver", project=project.id)
+    assert page.get("plotly_chart")
+    page = one_by_one(open_page, project, silver)
+    assert not page.get("plotly_chart"), "not drawn until it is asked for"
+    page.session_state["silver-lab"] = True
+    page.run()
+    assert page.get("plotly_chart")
+
+
+def test_undo_opens_the_pair_that_was_undone(
+    workspace: Workspace, project: Project, silver: int, open_page: Open
+) -> None:
+    page = one_by_one(open_page, project, silver)
+    press(page, "accepted")
+    press(page, "right")
+    press(page, "right")
+    assert "**Pair 4** of 6" in shown_text(page)
+    page.button(key="undo-edit").click().run()
+    assert "**Pair 1** of 6" in shown_text(page)
+    assert statuses(workspace, silver) == ["unreviewed"] * 6
+    assert "unreviewed 6" in status_words(page)
 
 
 def test_the_end_of_the_filter_is_said(
@@ -332,16 +387,29 @@ def test_scores_are_rescaled_on_the_scale_of_the_project(
     assert stored(workspace, silver)[-1] == (pytest.approx(0.2 + 0.8 * 0.1), "corrected")
 
 
-def test_another_number_than_the_confirmed_one_changes_nothing(
+def test_other_pairs_than_the_confirmed_ones_are_not_touched(
     workspace: Workspace, silver: int
 ) -> None:
     told: list[str] = []
     chosen = SilverFilter(statuses=("unreviewed",))
-    first = int(silver_pages.silver_page(workspace, silver, chosen)["id"][0])
+    counted = silver_pages.filtered_ids(workspace, silver, chosen)
+
+    def reject() -> None:
+        silver_bulk.do_all(
+            workspace, silver, chosen, STS, "reject", counted, None, "ada", told.append
+        )
+
+    first, second = counted[:2].tolist()
     reviews.review_silver_pair(workspace, first, status="accepted", actor="ben")
-    silver_bulk.do_all(workspace, silver, chosen, STS, "reject", 6, None, "ada", told.append)
-    assert "It is 5 pairs by now, not 6" in told[0]
-    assert isinstance(told[0], notices.Refused)
+    reject()
+    assert "The filter has 5 pairs, not 6 by now" in told[-1]
+    # As many as were confirmed, but not the same ones.
+    counted = counted[counted != first]
+    reviews.review_silver_pair(workspace, second, status="accepted", actor="ben")
+    reviews.review_silver_pair(workspace, first, status="unreviewed", actor="ben")
+    reject()
+    assert "The filter has others by now" in told[-1]
+    assert all(isinstance(text, notices.Refused) for text in told)
     assert statuses(workspace, silver).count("rejected") == 0
 
 
@@ -382,9 +450,13 @@ def test_the_log_says_who_did_what_and_what_was_undone(
     page.run()
     log = page.dataframe[-1].value
     assert log["Who"].tolist() == ["ada", "ada", "Ben"]
-    assert log["What"].tolist()[:2] == ["Undo · Rejected 4 pairs", "Rejected 4 pairs"]
+    assert log["What"].tolist() == ["Undo · Rejected 4 pairs", "Rejected 4 pairs", "flagged"]
     assert log["Pairs"].tolist() == [4, 4, 1]
-    assert log[""].tolist() == ["", "undone", ""]
+    assert log["Taken back"].tolist() == ["", "undone", ""]
+    pair = silver_pages.silver_detail(workspace, int(ids[0]))
+    assert log["New score"].tolist() == ["", "", f"{5 * pair.score:.2f}"]
+    assert log["Sentence 1"].tolist() == ["4 pairs", "4 pairs", pair.sentence1]
+    assert log["Sentence 2"].tolist() == ["", "", pair.sentence2]
     page.session_state[f"silver-{silver}-log"] = True
     page.selectbox(key=f"silver-{silver}-log-actor").set_value("Ben").run()
     assert page.dataframe[-1].value["Who"].tolist() == ["Ben"]

@@ -35,8 +35,10 @@ SILVER = "{silver.silver_set_id}"
 class Retraining:
     """What a retraining starts from.
 
-    n_corrected, n_accepted: pairs that the labeler will learn from. labeler: the run that labelled the set, None when
+    n_corrected, n_accepted: pairs that the labeler will learn from; n_known were left out because the gold training
+    pairs hold them already, n_leaks because dev or test gold does. labeler: the run that labelled the set, None when
     no single cross-encoder run of the project did. student: the newest that was trained on the set, None without one.
+    n_test: test pairs of the project, on which all are measured.
     """
 
     found: SilverSet
@@ -44,6 +46,9 @@ class Retraining:
     n_accepted: int
     labeler: Run | None
     student: Run | None
+    n_known: int = 0
+    n_leaks: int = 0
+    n_test: int = 0
 
 
 def retraining(workspace: Workspace, project: Project, set_id: int) -> Retraining:
@@ -62,6 +67,9 @@ def retraining(workspace: Workspace, project: Project, set_id: int) -> Retrainin
         taken.n_accepted,
         _labeler_run(workspace, project, found),
         _student_run(workspace, project, set_id),
+        taken.n_known,
+        taken.n_leaks,
+        count_project(workspace, project.id).test,
     )
 
 
@@ -72,16 +80,19 @@ def retrain(
     *,
     seed: int | None = None,
     device: str = "auto",
+    epochs: int | None = None,
+    with_student: bool = True,
 ) -> BatchOptions:
     """Retrain the labeler with the corrections of a silver set, label the same candidates, train the same student.
 
     The labeler has the options of the run that labelled the set, else the defaults; people's decisions are carried
     over to the new set. A set that was kept of another one is kept again by its rule. The student is left out when
     none was trained on the set. All are measured on the test split, beside the models before. seed: None takes that
-    of each run. WorkbenchError: as in `retraining`.
+    of each run. epochs: of the labeler; None takes those it was trained for. with_student: False trains no student.
+    WorkbenchError: as in `retraining`.
     """
     start = retraining(workspace, project, set_id)
-    plan = [_labeler(start, seed, device), _labelling(workspace, start, seed, device)]
+    plan = [_labeler(start, seed, device, epochs), _labelling(workspace, start, seed, device)]
     silver = SILVER
     if start.found.rule is not None:
         plan.append(_keeping(start, seed))
@@ -90,7 +101,7 @@ def retrain(
     if start.labeler is not None:
         targets.append(f"run:{start.labeler.id}")
         known.append(KnownRun(start.labeler.id, LABELER_BEFORE))
-    if start.student is not None:
+    if start.student is not None and with_student:
         options = _reseeded(from_json(BiEncoderOptions, start.student.options), seed, device)
         plan.append(
             planned(
@@ -100,7 +111,7 @@ def retrain(
         )  # fmt: skip
         targets += ["run:{student.run_id}", f"run:{start.student.id}", *baselines(options)]
         known.append(KnownRun(start.student.id, STUDENT_BEFORE))
-    if count_project(workspace, project.id).test:
+    if start.n_test:
         first = 42 if seed is None else seed
         plan.append(measuring("measured", targets, "test", first, device))
     return BatchOptions(
@@ -108,7 +119,7 @@ def retrain(
         title=f"silver set {set_id}, {decisions_text(start)}",
         runs=bounded(plan),
         known=tuple(known),
-        notes=_notes(workspace, project, start),
+        notes=_notes(start, with_student),
         seed=42 if seed is None else seed,
         device=device,
     )
@@ -119,28 +130,74 @@ def decisions_text(start: Retraining) -> str:
     return f"{start.n_corrected:,} corrected and {start.n_accepted:,} accepted pairs"
 
 
-def plan_words(start: Retraining) -> list[str]:
-    """The plan of `retrain` in words, step by step."""
-    found = start.found
+def left_out_text(start: Retraining) -> str:
+    """Why fewer pairs are learnt from than people decided on, "" where it is all of them."""
+    why = []
+    if start.n_known:
+        why.append(f"{start.n_known:,} {'is' if start.n_known == 1 else 'are'} gold already")
+    if start.n_leaks:
+        why.append(f"dev or test gold holds {start.n_leaks:,}")
+    n_left = start.n_known + start.n_leaks
+    told = f"{many(n_left, 'corrected or accepted pair')} more {'is' if n_left == 1 else 'are'} left out"
+    return f"{told}: {', and '.join(why)}." if why else ""
+
+
+def many(number: int, noun: str) -> str:
+    """ "1 epoch", "4 epochs"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def labeler_options(start: Retraining, epochs: int | None = None) -> CrossEncoderOptions:
+    """How the labeler was trained, else the defaults; for so many epochs where they are told."""
+    told = CrossEncoderOptions()
+    if start.labeler is not None:
+        told = from_json(CrossEncoderOptions, start.labeler.options)
+    return told if epochs is None else replace(told, epochs=epochs, max_steps=None)
+
+
+def plan_words(
+    start: Retraining,
+    *,
+    epochs: int | None = None,
+    with_student: bool = True,
+) -> list[str]:
+    """The plan of `retrain` in words, an entry for each of its runs. epochs, with_student: as there."""
+    found, told = start.found, labeler_options(start, epochs)
+    length = many(told.epochs, "epoch") if told.max_steps is None else many(told.max_steps, "step")
     labeler = (
         f"with the options of run {start.labeler.id}, which labelled this set"
         if start.labeler is not None
         else f"with the default options: {found.labeler} is no cross-encoder that was trained here"
     )
     words = [
-        f"Train a cross-encoder on the gold pairs and {decisions_text(start)}, {labeler}.",
+        f"Train a cross-encoder on the gold pairs and {decisions_text(start)}, {labeler}, for "
+        f"{length}. {left_out_text(start)}".strip(),
         f"Let it label the same {found.n_candidates:,} candidates as a new silver set, and carry over what people "
         "decided.",
     ]
     if found.rule is not None:
         words.append("Keep a part of it by the rule that this set was kept by.")
-    if start.student is not None:
+    has_student = start.student is not None and with_student
+    if start.student is not None and with_student:
+        words.append(f"Train the student of run {start.student.id} again, on the new labels.")
+    if start.n_test:
+        what = "labelers and students" if has_student else "labelers"
         words.append(
-            f"Train the student of run {start.student.id} again, on the new labels, and compare both."
+            f"Measure the {what} before and after on {many(start.n_test, 'test pair')}, and compare them."
         )
-    else:
-        words.append("No student has been trained on this set, so none is trained on the new one.")
     return words
+
+
+def unplanned_text(start: Retraining, *, with_student: bool = True) -> str:
+    """What a retraining will not do, and why; "" when it does everything."""
+    said = []
+    if not with_student:
+        said.append("No student is trained.")
+    elif start.student is None:
+        said.append("No student has been trained on this set, so none is trained on the new one.")
+    if not start.n_test:
+        said.append("There are no test pairs, so nothing is measured.")
+    return " ".join(said)
 
 
 def _labeler_run(workspace: Workspace, project: Project, found: SilverSet) -> Run | None:
@@ -167,10 +224,8 @@ def _student_run(workspace: Workspace, project: Project, set_id: int) -> Run | N
     )
 
 
-def _labeler(start: Retraining, seed: int | None, device: str) -> PlannedRun:
-    told = CrossEncoderOptions()
-    if start.labeler is not None:
-        told = from_json(CrossEncoderOptions, start.labeler.options)
+def _labeler(start: Retraining, seed: int | None, device: str, epochs: int | None) -> PlannedRun:
+    told = labeler_options(start, epochs)
     options = replace(_reseeded(told, seed, device), corrections_of=start.found.id, use_gold=True)
     return planned("labeler", "train-cross-encoder", options, group=LABELER_AFTER)
 
@@ -209,12 +264,14 @@ def _reseeded(told: Told, seed: int | None, device: str) -> Told:
     return changed if seed is None else replace(changed, seed=seed)
 
 
-def _notes(workspace: Workspace, project: Project, start: Retraining) -> tuple[str, ...]:
-    notes = [f"The labeler learnt from {decisions_text(start)}."]
+def _notes(start: Retraining, with_student: bool) -> tuple[str, ...]:
+    notes = [f"The labeler learnt from {decisions_text(start)}. {left_out_text(start)}".strip()]
     if start.labeler is None:
         notes.append("The labeler before was no cross-encoder run, so the defaults were taken.")
-    if start.student is None:
+    if not with_student:
+        notes.append("No student was trained, as asked, so the labelers alone are compared.")
+    elif start.student is None:
         notes.append("No student had been trained on the set, so the labelers alone are compared.")
-    if not count_project(workspace, project.id).test:
+    if not start.n_test:
         notes.append("There are no test pairs, so nothing was measured.")
     return tuple(notes)
