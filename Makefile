@@ -12,7 +12,7 @@ app: $(STAMP)
 
 # Most tests share the cores, then those that drive a browser; those that measure time run afterwards, by themselves.
 test: $(STAMP)
-	$(BIN)/python -m pytest -n logical --dist loadfile -m "not alone and not browser"
+	$(BIN)/python -m pytest -n logical --dist loadfile --no-loadscope-reorder -m "not alone and not browser"
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m browser
 	$(BIN)/python -m pytest -m alone
 

@@ -17,6 +17,7 @@ MINUTE = 60_000
 
 def open_page(page: Page, name: str) -> None:
     """Follow a link of the sidebar, as a user would, and wait until the page stands."""
+    settle(page)  # a page that draws itself anew at this moment may swallow the click
     page.get_by_test_id("stSidebarNav").get_by_role("link", name=name, exact=True).click()
     expect(page.get_by_role("heading", name=name, exact=True).first).to_be_visible(timeout=MINUTE)
     settle(page)

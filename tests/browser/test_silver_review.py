@@ -34,7 +34,7 @@ def press(page: Page, key: str, then: str) -> None:
 
 def place(page: Page) -> Locator:
     """Which pair is open, in words."""
-    return page.get_by_text(re.compile(r"^Pair [\d,]+ of [\d,]+$"))
+    return page.get_by_text(re.compile(r"^Pair [\d,]+ of [\d,]+"))
 
 
 def saved(page: Page, words: str) -> None:
