@@ -47,6 +47,7 @@ COLORS = {
 """Status → the colour of its badge."""
 
 NEAR = 5
+LIST_ROWS = 11
 LIST_PIXELS = 430
 
 
@@ -90,29 +91,32 @@ def review_one_by_one(workspace: Workspace, project: Project, path: Path, actor:
 
 def _list(walk: Walk, scale: ScoreRange) -> None:
     """The pairs around the open one; a click opens another."""
+    first = max(min(walk.at - LIST_ROWS // 2, len(walk.page) - LIST_ROWS), 0)
+    around = walk.page.iloc[first : first + LIST_ROWS]
     frame = pd.DataFrame(
         {
             "score": [
                 f"{scale.to_raw(score):.2f} {STATUS_MARKS[status]}"
-                for score, status in zip(walk.page["final_score"], walk.page["status"], strict=True)
+                for score, status in zip(around["final_score"], around["status"], strict=True)
             ],
-            "pair": walk.page["sentence1"].str.cat(walk.page["sentence2"], sep=" ⟷ "),
+            "pair": around["sentence1"].str.cat(around["sentence2"], sep=" ⟷ "),
         }
     )
-    key = f"silver-walk-{walk.version}"
-    # Streamlit keeps what was clicked; keys move the mark too.
-    st.session_state[key] = {"selection": {"rows": [walk.at], "columns": [], "cells": []}}
+    # Each place has a list of its own: what a browser still reports of the one before, when a key is pressed quickly,
+    # would be taken for a click.
+    key = f"silver-walk-{walk.version}-{walk.at}"
+    st.session_state[key] = {"selection": {"rows": [walk.at - first], "columns": [], "cells": []}}
 
     def clicked() -> None:
         rows = st.session_state[key]["selection"]["rows"]
         if rows:
-            walk.at = int(rows[0])
+            walk.at = first + int(rows[0])
 
     st.dataframe(
         frame,
         key=key,
         hide_index=True,
-        height=LIST_PIXELS,
+        height=min(LIST_PIXELS, 37 + 35 * len(frame)),
         on_select=clicked,
         selection_mode="single-row-required",
         column_config={
@@ -153,13 +157,16 @@ def _moves(
                 key=f"silver-walk-{key}",
                 shortcut=key,
                 on_click=_move,
-                args=(path, by),
+                args=(path, walk.pair_id, by),
             )
         scope = edits.Scope.silver(path.set_id)
         edit_buttons(workspace, scope, actor, tell_there, keys=True)
 
 
-def _move(path: Path, by: int) -> None:
+def _move(path: Path, pair_id: int, by: int) -> None:
+    walk = silver_walk.present_walk(path)
+    if walk is None or walk.pair_id != pair_id:
+        return  # a second key, pressed before the next pair was shown
     if not silver_walk.step(path, by):
         tell("That was the last pair of this filter." if by > 0 else "This is the first pair.")
 

@@ -99,6 +99,7 @@ def test_a_review_by_drag_bulk_and_keys_survives_a_restart(
     assert [status for _, status in decided] == ["accepted", "corrected", "flagged"]
     assert decided[1][0] == 0.1
 
+    page.get_by_text("Filters and order").click()
     page.get_by_label("Text", exact=True).fill("")
     page.get_by_label("Text", exact=True).press_sequentially("axf")
     settle(page)
