@@ -7,9 +7,6 @@ as the paper prints them: Spearman's ρ for Spanish-STS and BWS, F1 for Quora-QP
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-ARXIV = "https://arxiv.org/abs/2010.08240"
-ANTHOLOGY = "https://aclanthology.org/2021.naacl-main.28"
-
 
 @dataclass(frozen=True)
 class Fact:

@@ -161,7 +161,7 @@ def bar_report(bar: Any) -> Report:
 
 def bar_for_long_work() -> Report:
     """A report whose bar appears when the work takes more than one step; for callbacks, above the page."""
-    bars: list[Any] = []
+    begun: list[Report] = []
 
     def report(
         fraction: float,
@@ -169,10 +169,10 @@ def bar_for_long_work() -> Report:
         metrics: dict[str, float] | None = None,
         step: int | None = None,
     ) -> None:
-        if not bars:
+        if not begun:
             if fraction >= 1.0:
                 return
-            bars.append(st.progress(0.0))
-        bars[0].progress(min(fraction, 1.0), text=as_text(message))
+            begun.append(bar_report(st.progress(0.0)))
+        begun[0](min(fraction, 1.0), message)
 
     return report
