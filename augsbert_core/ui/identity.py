@@ -30,30 +30,6 @@ def clean_name(name: str) -> str:
     return clean_line(name, LONGEST_NAME)
 
 
-def name_input() -> str:
-    """Show who is at work and let it be changed; returns the name. A signed-in user cannot be another one."""
-    name = person()
-    if _signed_in():
-        st.caption(f":material/person: {as_text(name)}")
-        return name
-    field = f"{KEY}-field"
-    st.session_state.setdefault(field, name)
-
-    def take() -> None:
-        st.session_state[KEY] = clean_name(st.session_state[field])
-
-    st.text_input(
-        "Your name",
-        key=field,
-        max_chars=LONGEST_NAME,
-        on_change=take,
-        icon=":material/person:",
-        help="Scores and decisions are kept under this name, and undo takes back your own alone. It stays in the "
-        "address of the page.",
-    )
-    return person()
-
-
 def name_button() -> str:
     """A button that shows who is at work; the name is changed behind it. Returns the name.
 

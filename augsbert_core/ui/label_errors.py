@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from augsbert_core import explain
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import BUNDLED_MODEL, LabelErrorsOptions
 from augsbert_core.scales import Level, level_labels, offered_scales, scale_levels
@@ -18,12 +19,13 @@ from augsbert_core.storage.records import Project, Run
 from augsbert_core.storage.runs import get_run
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.edit_panel import edit_buttons, edit_log_panel, overwritten_notice
-from augsbert_core.ui.identity import name_input, person
+from augsbert_core.ui.identity import name_button
 from augsbert_core.ui.job_panel import job_panel, launch
 from augsbert_core.ui.last_job import needs_a_look
 from augsbert_core.ui.notices import Refused
 from augsbert_core.ui.pair_view import show_pair
 from augsbert_core.ui.recipes import base_input, device_input, keep, learning_rate_input, whole
+from augsbert_core.ui.what_happened import what_happened
 from augsbert_core.ui.widgets import as_text, empty_state, score_text, time_text
 
 PAGE = "label-errors"
@@ -127,7 +129,7 @@ def results(workspace: Workspace, project: Project, run_id: int) -> None:
     is_open = ~found["gold_pair_id"].isin(list(looked))
     place = _place(run_id, is_open)
     _about(run, len(found), int(is_open.sum()))
-    actor = _who()
+    actor = name_button()
 
     def go(to: int) -> None:
         st.session_state[PLACE] = (run_id, min(max(to, 0), len(found) - 1))
@@ -145,12 +147,6 @@ def results(workspace: Workspace, project: Project, run_id: int) -> None:
     overwritten_notice(workspace, edits.Scope.gold(project.id), actor, tell)
     _notice()
     _table(project, found, now, is_open, place, run_id, go)
-
-
-def _who() -> str:
-    with st.container(width=280):
-        name_input()
-    return person()
 
 
 def _place(run_id: int, is_open: pd.Series) -> int:
@@ -181,6 +177,16 @@ def _about(run: Run, n_found: int, n_open: int) -> None:
         st.caption(f":material/info: {as_text(notice)}")
     with st.expander("How pairs are ranked", icon=":material/help:"):
         st.markdown(HOW_RANKED)
+    what_happened(
+        explain.label_errors(
+            folds=int(told.get("folds") or 0),
+            n_scored=int(told.get("n_scored") or 0),
+            spearman=spearman,
+            n_listed=n_found,
+            n_looked=n_found - n_open,
+        ),
+        "label-errors",
+    )
 
 
 def _scores(

@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from augsbert_core.errors import WorkbenchError
@@ -48,7 +47,6 @@ COLORS = {
 
 NEAR = 5
 LIST_ROWS = 11
-LIST_PIXELS = 430
 
 
 @st.fragment
@@ -90,40 +88,35 @@ def review_one_by_one(workspace: Workspace, project: Project, path: Path, actor:
 
 
 def _list(walk: Walk, scale: ScoreRange) -> None:
-    """The pairs around the open one; a click opens another."""
+    """The pairs around the open one; a click opens another.
+
+    Plain buttons: a table with a selection reports late, and what it reports of the place before would be taken for a
+    click that opens another pair between a key and its decision.
+    """
     first = max(min(walk.at - LIST_ROWS // 2, len(walk.page) - LIST_ROWS), 0)
     around = walk.page.iloc[first : first + LIST_ROWS]
-    frame = pd.DataFrame(
-        {
-            "score": [
-                f"{scale.to_raw(score):.2f} {STATUS_MARKS[status]}"
-                for score, status in zip(around["final_score"], around["status"], strict=True)
-            ],
-            "pair": around["sentence1"].str.cat(around["sentence2"], sep=" ⟷ "),
-        }
-    )
-    # Each place has a list of its own: what a browser still reports of the one before, when a key is pressed quickly,
-    # would be taken for a click.
-    key = f"silver-walk-{walk.version}-{walk.at}"
-    st.session_state[key] = {"selection": {"rows": [walk.at - first], "columns": [], "cells": []}}
+    with st.container(gap=None, key="silver-walk-list"):
+        for at, row in enumerate(around.itertuples(index=False), start=first):
+            st.button(
+                row_label(row, scale),
+                key=f"silver-walk-row-{row.id}",
+                type="primary" if at == walk.at else "tertiary",
+                width="stretch",
+                wrap=False,
+                on_click=_open,
+                args=(walk, at),
+                help="Open this pair. Nothing is decided by it.",
+            )
 
-    def clicked() -> None:
-        rows = st.session_state[key]["selection"]["rows"]
-        if rows:
-            walk.at = first + int(rows[0])
 
-    st.dataframe(
-        frame,
-        key=key,
-        hide_index=True,
-        height=min(LIST_PIXELS, 37 + 35 * len(frame)),
-        on_select=clicked,
-        selection_mode="single-row-required",
-        column_config={
-            "score": st.column_config.TextColumn("Score", width=64),
-            "pair": st.column_config.TextColumn("Pair", width=300),
-        },
-    )
+def row_label(row: Any, scale: ScoreRange) -> str:
+    """Score, status and both sentences of a pair in one line."""
+    score = f"{scale.to_raw(row.final_score):.2f} {STATUS_MARKS[row.status]}".strip()
+    return f"**{score}** {as_text(row.sentence1)} ⟷ {as_text(row.sentence2)}"
+
+
+def _open(walk: Walk, at: int) -> None:
+    walk.at = at
 
 
 STATUS_MARKS = {

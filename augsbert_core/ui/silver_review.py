@@ -4,17 +4,17 @@ import streamlit as st
 
 from augsbert_core.storage import edits, silver_pages
 from augsbert_core.storage.records import Project, SilverSet
-from augsbert_core.ui import identity, silver_filters, silver_table, silver_walk
+from augsbert_core.ui import silver_filters, silver_table, silver_walk
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.data_export import silver_export
 from augsbert_core.ui.edit_panel import edit_buttons, edit_log_panel, overwritten_notice
+from augsbert_core.ui.identity import name_button
 from augsbert_core.ui.job_panel import job_panel
 from augsbert_core.ui.last_job import needs_a_look
 from augsbert_core.ui.notices import show_notice
 from augsbert_core.ui.silver_bulk import bulk_panel
 from augsbert_core.ui.silver_detail import drawn_anew, review_one_by_one
 from augsbert_core.ui.silver_walk import Path
-from augsbert_core.ui.widgets import as_text
 
 
 def mode_key(set_id: int) -> str:
@@ -36,7 +36,7 @@ def silver_review(bench: Bench, project: Project, found: SilverSet) -> None:
             _mode_switch(found.id, one_by_one)
         else:
             st.subheader("Review", anchor=False, width="stretch")
-        actor = _person()
+        actor = name_button()
         export_place = st.container(width="content")
         silver_table.delete_set_button(workspace, found.id, found.n_pairs)
     if needs_a_look(bench, "student-scores"):
@@ -91,18 +91,6 @@ def _to_the_top(set_id: int) -> None:
     if st.session_state.get(AT_TOP) != set_id:
         st.session_state[AT_TOP] = set_id
         st.html(TO_THE_TOP, unsafe_allow_javascript=True)
-
-
-def _person() -> str:
-    """Who decides; a button shows the name, behind it it can be changed."""
-    name = identity.person()
-    with st.popover(
-        as_text(name),
-        icon=":material/person:",
-        help="Decisions are kept under this name.",
-        key="person",
-    ):
-        return identity.name_input()
 
 
 def _mode_switch(set_id: int, is_on: bool) -> None:

@@ -32,7 +32,6 @@ class Walk:
     offset: int
     page: pd.DataFrame
     at: int
-    version: int
     total: int
     counts: dict[str, int]
 
@@ -104,10 +103,8 @@ def start_at(path: Path, offset: int, at: int = 0) -> Walk | None:
         offset = (total - 1) // PAGE_ROWS * PAGE_ROWS
         at = total - 1 - offset
     page = path.page(offset)
-    version = st.session_state.get("silver-walk-version", 0) + 1
-    st.session_state["silver-walk-version"] = version
     counts = silver_pages.count_statuses(path.workspace, path.set_id, path.chosen)
-    walk = Walk(path.signature, offset, page, min(at, len(page) - 1), version, total, counts)
+    walk = Walk(path.signature, offset, page, min(at, len(page) - 1), total, counts)
     st.session_state[WALK] = walk
     return walk
 
