@@ -18,7 +18,10 @@ seat = seat_here(room) if room else None
 if room is None or seat is None:
     ui.empty_state(
         "There is no class on this server. `augsbert app --classroom` starts one: everybody types a name and gets a "
-        "workspace of their own."
+        "workspace of their own, and the teacher sees here how far everybody has come. Alone, the same eight steps wait "
+        "on the Learn page.",
+        page="learn",
+        label="Go to Learn",
     )
     st.stop()
 if not seat.is_teacher:

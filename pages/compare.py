@@ -43,9 +43,11 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     buttons = st.container(horizontal=True, width="content")
 if not getattr(counts, split):
     ui.empty_state(
-        f"There are no gold pairs in the {split} split to measure on. Import some first.",
+        f"There are no gold pairs in the {split} split to measure on. Models are compared on pairs that people have "
+        "scored and that none of them has learnt from: import some first.",
         page="gold",
         label="Import gold pairs",
+        also=[("annotate", "Score pairs by hand")],
     )
     st.stop()
 
@@ -77,6 +79,7 @@ single = st.toggle(
 shown = grouped(bench.workspace, project.id, table, single=True) if single else by_recipe
 view.show_table(table, shown)
 view.show_notes(shown)
+view.explain_table(table, by_recipe)
 audit_captions(bench.workspace, project, chain.from_iterable(by_recipe.rows["silver_sets"]))
 compare_export(table, shown)
 actions.transfer_panel(bench, table)

@@ -28,9 +28,11 @@ ui.tell_missing_models(bench, project)
 counts = count_project(bench.workspace, project.id)
 if not counts.train and not complete_sets(bench, project):
     ui.empty_state(
-        "There are no gold pairs to train on yet. Import some into the training split first.",
+        "There are no gold pairs to train on yet. The labeler learns what a score means from pairs that people have "
+        "scored: import some into the training split, or score some by hand.",
         page="gold",
         label="Import gold pairs",
+        also=[("annotate", "Score pairs by hand")],
     )
     st.stop()
 
@@ -78,8 +80,11 @@ if trained:
     recipes.runs_table(trained, CrossEncoderOptions)
     st.caption("Compare only runs with the same dev pairs. Next: choose pairs for the labeler.")
     ui.page_link("sample", "Sample candidate pairs")
-    runs_parts.closer_look(bench, project, trained)
+    runs_parts.closer_look(bench, project, trained, counts.dev)
 else:
-    ui.empty_state("None yet. The first one takes a few minutes on a CPU.")
+    ui.empty_state(
+        "None yet. Press “Train the cross-encoder” above; the first one takes a few minutes on a CPU. Each is listed "
+        "here with its score on dev, and can then label candidate pairs."
+    )
 
 gate_panel(bench, project)

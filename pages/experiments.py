@@ -18,9 +18,11 @@ others = [found.id for found in list_projects(bench.workspace) if found.id != pr
 has_gold = count_project(bench.workspace, project.id).train > 0
 if not has_gold and not any(count_project(bench.workspace, other).train for other in others):
     ui.empty_state(
-        "There are no gold pairs to learn from yet. Import some into the training split first.",
+        "There are no gold pairs to learn from yet. An experiment trains the same models several times on them, to "
+        "tell a difference from luck: import some into the training split first.",
         page="gold",
         label="Import gold pairs",
+        also=[("annotate", "Score pairs by hand")],
     )
     st.stop()
 
@@ -42,4 +44,7 @@ found = results.past_experiments(bench, project)
 if found:
     results.show_experiment(bench, found)
 else:
-    ui.empty_state("None yet. An experiment shows here what it has found so far, run by run.")
+    ui.empty_state(
+        "None yet. Choose an experiment above and press “Start”; what it has found so far shows here, run by run: means, "
+        "deviations, and what differs."
+    )

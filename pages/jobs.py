@@ -16,9 +16,15 @@ ui.page_header(
 
 if not list_jobs(bench.workspace, limit=1):
     ui.empty_state(
-        "No jobs yet. Train a cross-encoder to start the first one.",
-        page="cross_encoder",
-        label="Go to Cross-encoder",
+        "No jobs yet. Training, labelling, measuring and large imports show here, with their progress and log, and can "
+        "be stopped and resumed. "
+        + (
+            "Train a cross-encoder to start the first one."
+            if bench.project
+            else "Create a project first, or open the sample."
+        ),
+        page="cross_encoder" if bench.project else "start",
+        label="Go to Cross-encoder" if bench.project else "Go to Start",
     )
     st.stop()
 

@@ -16,6 +16,7 @@ from augsbert_core.ui.gold_import import bring_your_own
 from augsbert_core.ui.last_job import needs_a_look
 from augsbert_core.ui.preview_panel import preview_panel
 from augsbert_core.ui.retrieval_panel import negatives_panel
+from augsbert_core.ui.sampling_size import size_panel
 
 bench = ui.open_bench()
 ui.page_header(
@@ -28,7 +29,8 @@ project = ui.need_project(bench)
 counts = count_project(bench.workspace, project.id)
 if not counts.train and not counts.unlabelled_sentences:
     ui.empty_state(
-        "There are no sentences to pair yet. Import gold pairs, or bring your own sentences below.",
+        "There are no sentences to pair yet. Candidates are made of the sentences of gold training pairs and of "
+        "unlabelled text: import gold pairs, or bring your own sentences below.",
         page="gold",
         label="Import gold pairs",
     )
@@ -54,7 +56,7 @@ with left, st.container(border=True):
 with right, st.container(border=True, height="stretch"):
     newest = labelers[0].labeler if labelers else ""
     speed = labelling_form.last_speed(bench, project, newest)
-    forms.size_panel(
+    size_panel(
         options,
         lambda use_unlabelled: corpus_size(
             bench.workspace, project.id, use_unlabelled=use_unlabelled
@@ -69,7 +71,8 @@ if needs_a_look(bench, "sample", "sample-stratified"):
 sets = list_candidate_sets(bench.workspace, project.id)
 if not sets:
     ui.empty_state(
-        "No candidate pairs yet. Sample some above: it takes seconds and costs no label."
+        "No candidate pairs yet. Press “Sample pairs” above: it takes seconds and costs no label. Each set is listed "
+        "here with its overlaps, ready to be scored by the labeler or by people."
     )
     augment_form(bench, project)
     negatives_panel(bench, project)
@@ -77,6 +80,7 @@ if not sets:
 
 candidate_sets.candidate_table(bench, sets, silver_sets)
 candidate_sets.show_notices(sets[0])
+candidate_sets.explain_newest(sets, silver_sets)
 with st.expander("Look at the pairs", icon=":material/visibility:"):
     candidate_sets.candidate_details(bench, sets)
 
@@ -111,6 +115,7 @@ if needs_a_look(bench, "preview"):
     ui.job_panel(bench, ["preview"])
 preview_panel(bench, project, label_options)
 ui.job_panel(bench, ["label"])
+labelling_form.explain_newest(bench, project, silver_sets, labelers)
 if counts.silver_sets:
     ui.page_link("silver", "Look at the silver labels")
 augment_form(bench, project)

@@ -33,11 +33,16 @@ if not sets:
     counts = count_project(bench.workspace, project.id)
     ui.job_panel(bench, ["label", "sample-stratified"])
     ui.empty_state(
-        "There are no silver pairs yet. Let the labeler score a candidate set first."
-        if counts.candidate_sets
-        else "There are no silver pairs yet. Sample candidate pairs, then let the labeler score them.",
+        "There are no silver pairs yet. "
+        + (
+            "Let the labeler score a candidate set first."
+            if counts.candidate_sets
+            else "Sample candidate pairs, then let the labeler score them."
+        )
+        + ("" if counts.cross_encoders else " The labeler is a cross-encoder trained on gold."),
         page="sample",
         label="Sample and label",
+        also=[] if counts.cross_encoders else [("cross_encoder", "Train a labeler")],
     )
     st.stop()
 

@@ -7,7 +7,13 @@ from augsbert_core.options import BiEncoderOptions
 from augsbert_core.steps.recipes import gold_only_twin
 from augsbert_core.storage.projects import count_project
 from augsbert_core.storage.runs import list_runs
-from augsbert_core.ui import recipes, seed_study_panel, students, training_plan
+from augsbert_core.ui import (
+    recipes,
+    seed_study_panel,
+    student_result,
+    students,
+    training_plan,
+)
 
 STEP = students.STEP
 
@@ -23,9 +29,11 @@ ui.tell_missing_models(bench, project)
 counts = count_project(bench.workspace, project.id)
 if not training_plan.has_data(bench, project, counts):
     ui.empty_state(
-        "There are no gold pairs to train on yet. Import some into the training split first.",
+        "There are no gold pairs to train on yet. A bi-encoder learns from scored pairs, gold and silver, and its "
+        "checkpoints are chosen on gold: import some into the training split, or score some by hand.",
         page="gold",
         label="Import gold pairs",
+        also=[("annotate", "Score pairs by hand")],
     )
     st.stop()
 
@@ -69,8 +77,12 @@ if trained:
     recipes.runs_table(trained, BiEncoderOptions)
     st.caption("Dev scores chose the checkpoints, so they flatter. Judge on the test split.")
     ui.page_link("compare", "Compare on the test split")
+    student_result.explain_newest(bench, project, trained)
     training_plan.export_section(bench, project, trained)
 else:
-    ui.empty_state("None yet. Train one on gold alone first if there are no silver pairs so far.")
+    ui.empty_state(
+        "None yet. Press “Train” above. Without silver pairs so far, one on gold alone is a good beginning: it is what "
+        "silver has to beat."
+    )
 if options is not None:
     seed_study_panel.seed_study_section(bench, project, options)

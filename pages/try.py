@@ -40,7 +40,8 @@ if n_sentences:
     search_section(bench, project, choices)
 else:
     ui.empty_state(
-        "There are no sentences to search yet. Import gold training pairs or unlabelled sentences.",
+        "There are no sentences to search yet. A bi-encoder finds the nearest of the sentences that a project knows: "
+        "import gold training pairs or unlabelled sentences.",
         page="gold",
         label="Import sentences",
     )

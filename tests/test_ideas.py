@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from augsbert_core.charts import ideas
+from augsbert_core.charts import idea_curves, ideas
 from augsbert_core.charts.ideas import Neighbour
 from augsbert_core.charts.look import COLORS
 from augsbert_core.charts.pipelines import PIPELINES
@@ -68,11 +68,11 @@ def test_a_pipeline_or_step_that_there_is_not() -> None:
 
 def test_the_learning_curve_has_ours_and_beside_it_the_papers_in_grey() -> None:
     theirs = SCORES.assign(series="Cross-encoder")
-    ours, paper = ideas.learning_curve_figure(SCORES, theirs).data
+    ours, paper = idea_curves.learning_curve_figure(SCORES, theirs).data
     assert (list(ours.x), list(ours.y)) == ([100, 200], [60, 70])
     assert (paper.name, paper.line.color) == ("Paper: Cross-encoder", COLORS["neutral"])
-    assert len(ideas.learning_curve_figure(SCORES).data) == 1
-    said = ideas.learning_curve_description(SCORES, theirs)
+    assert len(idea_curves.learning_curve_figure(SCORES).data) == 1
+    said = idea_curves.learning_curve_description(SCORES, theirs)
     assert "Gold-only: 60.0 with 100 pairs, 70.0 with 200." in said
     assert "Paper, Cross-encoder: 60.0" in said
 
@@ -127,17 +127,24 @@ def test_long_neighbours_are_cut_and_whole_on_hover() -> None:
 
 def test_the_seed_that_is_best_at_the_choice_is_gold() -> None:
     dev, fractions = [[0.5, 0.6, 0.7], [0.4, 0.65, 0.68]], [0.1, 0.2, 1.0]
-    figure = ideas.seed_spread_figure(dev, fractions)
+    figure = idea_curves.seed_spread_figure(dev, fractions)
     (gold,) = [trace for trace in figure.data if trace.line.color == COLORS["gold"]]
     assert list(gold.y) == pytest.approx([40, 65, 68])
     assert figure.data[-1].y[0] == pytest.approx(70)
-    said = ideas.seed_spread_description(dev, fractions)
+    said = idea_curves.seed_spread_description(dev, fractions)
     assert "At 20 % of the steps they lie 5.0 points apart, at the end 2.0." in said
     assert "Seed 2 is best at the choice. At the end seed 1 is 2.0 points better." in said
+    named = idea_curves.seed_spread_description(dev, fractions, seeds=[42, 43])
+    assert "Seed 43 is best at the choice. At the end seed 42 is" in named
+    hovers = [
+        trace.hovertemplate
+        for trace in idea_curves.seed_spread_figure(dev, fractions, seeds=[42, 43]).data
+    ]
+    assert sum("seed 42" in str(hover) for hover in hovers) == 2, "its line and the diamond"
 
 
 def test_a_choice_that_was_the_best_one_and_scores_that_do_not_fit() -> None:
-    said = ideas.seed_spread_description([[0.5, 0.7], [0.4, 0.6]], [0.2, 1.0])
+    said = idea_curves.seed_spread_description([[0.5, 0.7], [0.4, 0.6]], [0.2, 1.0])
     assert said.endswith("It is the best at the end, too.")
     with pytest.raises(ValueError, match="One score per seed"):
-        ideas.seed_spread_figure([[0.5, 0.7]], [0.2])
+        idea_curves.seed_spread_figure([[0.5, 0.7]], [0.2])

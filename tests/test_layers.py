@@ -24,6 +24,7 @@ WORDS = {
     "scales",
     "learn",
     "person_names",
+    "explain",
     "words",
 }
 NUMERICS = {
@@ -83,6 +84,8 @@ def room_of(path: Path) -> str:
         return "words"
     if name in NUMERICS:
         return "numerics"
+    if name == "serve":
+        return "ui"
     return "jobs" if name in JOB_MODULES else name
 
 

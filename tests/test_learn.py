@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from augsbert_core.learn import answers, paper
+from augsbert_core.learn import answers, figure_words, paper
 from augsbert_core.learn.lessons import LESSONS
 from augsbert_core.options import from_json
 from augsbert_core.steps import STEPS, learn, learn_results
@@ -18,7 +18,7 @@ from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.projects import count_project
 from augsbert_core.ui.widgets import PAGES
 
-SHIPPED = ("loop", "adaptation")
+SHIPPED = tuple(learn_results.RESULTS)
 
 
 # --- texts -------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def test_shipped_results_say_what_they_are_from(name: str) -> None:
 
 def test_shipped_results_answer_every_question(workspace: Workspace) -> None:
     project = open_sample_project(workspace)
-    loop, other = (learn_results.shipped(name) or {} for name in SHIPPED)
+    loop, other = (learn_results.shipped(name) or {} for name in ("loop", "adaptation"))
     found = {
         **loop,
         "gold": gold.gold_scores(workspace, project.id, ["train"]).tolist(),
@@ -143,6 +143,52 @@ def test_shipped_results_answer_every_question(workspace: Workspace) -> None:
     for lesson in LESSONS:
         known = other if lesson.key == "adaptation" else found
         assert answers.right_answer(lesson.key, known) in lesson.choices, lesson.key
+
+
+def test_the_figures_batches_can_begin_and_are_found_again(workspace: Workspace) -> None:
+    for name in ("curve", "seeds"):
+        project, plan = recipe.plan_for(workspace, name)
+        STEPS["batch"].check(workspace, project, plan)
+        assert plan.title == recipe.TITLES[name]
+    with pytest.raises(ValueError, match="other"):
+        recipe.plan_for(workspace, "other")
+
+
+def test_every_labeler_of_the_curve_goes_on_from_one_warm_start(workspace: Workspace) -> None:
+    _, plan = recipe.plan_for(workspace, "curve")
+    first, *others = [run for run in plan.runs if run.step == "train-cross-encoder"]
+    assert first.key == recipe.WARM
+    assert all(referred(run) == [recipe.WARM] for run in others)
+    sizes = [json.loads(run.options)["gold_limit"] for run in others]
+    assert sizes == [60, 121, 242, 483]
+    (measured,) = [run for run in plan.runs if run.step == "evaluate"]
+    assert len(json.loads(measured.options)["targets"]) == 2 + 3 * len(sizes) + 1
+
+
+def test_the_shipped_curve_has_all_models_at_every_size() -> None:
+    found = learn_results.shipped("curve") or {}
+    sizes = figure_words.sizes_of(found["points"])
+    assert sizes[-1] == 483
+    for series in figure_words.SERIES:
+        assert list(figure_words.line_of(found["points"], series)) == sizes
+    for point in found["points"]:
+        assert point["low"] < point["value"] < point["high"]
+    gold_only = figure_words.line_of(found["points"], "gold")
+    labeler = figure_words.line_of(found["points"], "labeler")
+    for n, point in labeler.items():
+        assert point["difference"] == pytest.approx(point["value"] - gold_only[n]["value"])
+
+
+def test_the_shipped_seeds_are_one_recipe_to_its_end() -> None:
+    found = learn_results.shipped("seeds") or {}
+    assert found["seeds"] == [recipe.SEED + place for place in range(recipe.N_SEEDS)]
+    assert found["fractions"][-1] == 1.0
+    assert all(len(row) == len(found["fractions"]) for row in found["dev"])
+    assert all(0 < score < 1 for score in found["test"])
+    # The first seed is the curve's last point: the same training, measured twice.
+    curve = learn_results.shipped("curve") or {}
+    last = figure_words.line_of(curve["points"], "gold")[483]
+    assert found["test"][0] == pytest.approx(last["value"], abs=0.003)
 
 
 def test_every_row_is_held_against_gold_only_training_of_its_size() -> None:

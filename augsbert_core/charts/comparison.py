@@ -96,7 +96,7 @@ def _line(figure: go.Figure, x: float, text: str, color: str, dash: str, label_l
         line={"dash": dash, "width": 1.5, "color": color},
         annotation={
             "text": text,
-            "font": {"color": color, "size": 12},
+            "font": {"size": 12},
             "y": 1.0,
             "yanchor": "bottom",
             "xanchor": "right" if label_left else "left",

@@ -14,7 +14,7 @@ SERIES_COLORS = {
     "Cross-encoder": COLORS["cross-encoder"],
     "Source cross-encoder": COLORS["cross-encoder"],
     "In-domain gold (upper bound)": COLORS["gold"],
-    "Source only (lower bound)": "#B8763A",
+    "Source only (lower bound)": "#9A6B12",
 }
 """Group or series of a batch → colour; any other is neutral."""
 

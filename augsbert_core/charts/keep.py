@@ -121,7 +121,7 @@ def class_figure(
         line={"dash": "dash", "width": 1.5, "color": COLORS["cross-encoder"]},
         annotation={
             "text": "positive from here",
-            "font": {"color": COLORS["cross-encoder"], "size": 12},
+            "font": {"size": 12},
             "xanchor": "left",
         },
         annotation_position="top",
@@ -184,7 +184,7 @@ def path_figure(expected: Path, realised: Path, present: Path, pool_kl: float | 
             row=1,
             col=1,
             line={"dash": "dash", "width": 1.5, "color": COLORS["silver"]},
-            annotation={"text": "the whole pool", "font": {"color": COLORS["silver"], "size": 12}},
+            annotation={"text": "the whole pool", "font": {"size": 12}},
             annotation_position="top left",
         )
     figure.update_xaxes(title="c", type="log", dtick=1, gridcolor=FAINT, zeroline=False)

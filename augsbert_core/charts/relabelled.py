@@ -60,7 +60,7 @@ def _add_density(
         y=middles,
         z=shown,
         customdata=counts.T,
-        colorscale=[[0, fade(COLORS["silver"], 0.15)], [1, "#2F659C"]],
+        colorscale=[[0, fade(COLORS["silver"], 0.15)], [1, "#3A6FA6"]],
         showscale=False,
         hovertemplate="old about %{x:.2f} · new about %{y:.2f}<br>%{customdata:,} pairs<extra></extra>",
     )

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 
 from augsbert_core.charts.look import (
     GOLD_SHADES,
+    SPLIT_PATTERNS,
     color_of,
     counts_at,
     finish,
@@ -28,11 +29,21 @@ def histogram_figure(
     figure = go.Figure()
     for name, values in values_by_name.items():
         counts = counts_at(values, bins)
+        color = GOLD_SHADES.get(name, color_of(name))
         figure.add_bar(
             x=places,
             y=counts,
             name=plain(name),
-            marker={"color": GOLD_SHADES.get(name, color_of(name))},
+            marker={
+                "color": color,
+                "line": {"color": color, "width": 1},
+                "pattern": {
+                    "shape": SPLIT_PATTERNS.get(name, ""),
+                    "size": 6,
+                    "solidity": 0.4,
+                    "fillmode": "replace",
+                },
+            },
             hovertemplate="score about %{x:.2f} · %{y:,} pairs",
         )
     score_axis(figure, score_range, bins)

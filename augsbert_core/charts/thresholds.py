@@ -34,7 +34,7 @@ def threshold_figure(curve: Mapping[str, Sequence[float]], chosen: float | None)
             line={"dash": "dash", "width": 1.5, "color": COLORS["gold"]},
             annotation={
                 "text": f"chosen: {chosen:.3f}",
-                "font": {"color": COLORS["gold"], "size": 12},
+                "font": {"size": 12},
             },
             annotation_position="top right",
         )

@@ -75,7 +75,7 @@ def top_k_panels(
             row=1,
             col=2,
             line={"dash": "dash", "width": 1.5, "color": COLORS["gold"]},
-            annotation={"text": "gold", "font": {"color": COLORS["gold"], "size": 12}},
+            annotation={"text": "gold", "font": {"size": 12}},
             annotation_position="top right",
         )
     figure.update_xaxes(title="k", type="category", showgrid=False)

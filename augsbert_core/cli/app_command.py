@@ -55,7 +55,7 @@ def start_app(
     home = open_home(context).home
     root = bundle.root()
     command = [
-        *(sys.executable, "-m", "streamlit", "run", str(root / "app.py")),
+        *(sys.executable, "-m", "augsbert_core.serve", "run", str(root / "app.py")),
         *("--server.address", address, "--server.port", str(port)),
     ]
     environment = os.environ | {"AUGSBERT_HOME": str(home)}

@@ -160,11 +160,11 @@ h2 { font: 600 14pt/1.25 Georgia, "Times New Roman", serif; margin: 0 0 2mm; bre
 h3 { font-size: 10.5pt; margin: 4mm 0 1mm; break-after: avoid; }
 p { margin: 0 0 2.5mm; }
 p, dd, dt, th, td, li, h1, h2 { overflow-wrap: anywhere; }
-header { border-bottom: 2px solid #d9951a; padding-bottom: 3mm; margin-bottom: 6mm; }
+header { border-bottom: 2px solid #c4830f; padding-bottom: 3mm; margin-bottom: 6mm; }
 .by { color: #535d63; margin: 0; }
 section { margin: 0 0 7mm; }
 .ask, table, .teacher, li { break-inside: avoid; }
-.ask { border-left: 3px solid #4f8fc0; padding: 1.5mm 0 1.5mm 4mm; margin: 3mm 0; }
+.ask { border-left: 3px solid #4688bc; padding: 1.5mm 0 1.5mm 4mm; margin: 3mm 0; }
 .question { font-weight: 600; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .8mm 4mm; margin: 0; }
 dt { color: #535d63; }

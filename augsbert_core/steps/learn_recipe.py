@@ -5,6 +5,8 @@ The shipped results come from it (`benchmarks/learn_results.py`), and "Recompute
 
 import csv
 import io
+import json
+from dataclasses import replace
 
 from augsbert_core import bundle
 from augsbert_core.errors import WorkbenchError
@@ -23,14 +25,20 @@ from augsbert_core.options import (
 )
 from augsbert_core.steps.import_data import import_file
 from augsbert_core.steps.plans.adaptation import domain_adaptation
+from augsbert_core.steps.plans.curve import learning_curve
 from augsbert_core.steps.plans.parts import baselines, gold_twin, planned
-from augsbert_core.steps.sample_project import STUDENT_LAYERS
+from augsbert_core.steps.plans.seeds import multi_run
+from augsbert_core.steps.sample_project import STUDENT_LAYERS, open_sample_project
 from augsbert_core.storage import projects
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.projects import count_project
 from augsbert_core.storage.records import Project
 
 TITLE = "Guided demo"
+CURVE_TITLE = "Guided demo: score against gold pairs"
+SEEDS_TITLE = "Guided demo: one student, several seeds"
+TITLES = {"loop": TITLE, "curve": CURVE_TITLE, "seeds": SEEDS_TITLE}
+"""How the batches of the sample project are found again."""
 
 SEED = 42
 
@@ -48,6 +56,18 @@ FULL_STEPS = 200
 practice alone."""
 
 ADAPTATION_STEPS = 300
+
+CURVE_FRACTIONS = (0.125, 0.25, 0.5, 1.0)
+"""Parts of the gold training pairs for the figure of scores against training size."""
+
+CURVE_STEPS = 200
+"""Optimiser steps of the small students of both figures: half as many as in the loop, as there are many of them."""
+
+WARM, WARM_GOLD = "warm-start", 16
+"""The run that only warms the labeler up, and the gold pairs it must see to be a training at all."""
+
+N_SEEDS = 6
+"""Students that differ in the seed alone; the paper began with 5."""
 
 TARGET_TOPICS = ("cooking", "garden", "pets", "weather")
 """The topics of the sample that play the domain without gold; the other eight are the source."""
@@ -128,6 +148,59 @@ def _labelling(strategy: str, device: str) -> PlannedRun:
 def _student(key: str, recipe: BiEncoderOptions, strategy: str) -> PlannedRun:
     silver = f"{{silver-{strategy}.silver_set_id}}"
     return planned(key, "train-bi-encoder", recipe, references={"silver_set_id": silver})
+
+
+def plan_for(workspace: Workspace, name: str) -> tuple[Project, BatchOptions]:
+    """The batch that makes these results ("loop", "curve", "seeds" or "adaptation"), and the project that it is for.
+
+    Projects that are not there yet are made.
+    """
+    if name == "adaptation":
+        source, target = adaptation_projects(workspace)
+        return target, adaptation_plan(workspace, source, target)
+    project = open_sample_project(workspace)
+    if name == "loop":
+        return project, loop_plan()
+    if name == "curve":
+        return project, curve_plan(workspace, count_project(workspace, project.id).train)
+    if name == "seeds":
+        return project, seeds_plan()
+    raise ValueError(f"There are no results called {name!r}.")
+
+
+def curve_plan(workspace: Workspace, n_gold: int, device: str = "auto") -> BatchOptions:
+    """Scores against training size (paper, figure 1): labeler, small student on gold, and on gold and its silver.
+
+    n_gold: gold training pairs there are. At each size the labeler sees the same part of gold as its students. The
+    warm start of the labeler needs no gold, so it is made once, and every size goes on from it.
+    """
+    plan = learning_curve(
+        replace(small_student(CURVE_STEPS), device=device),
+        n_gold,
+        fractions=CURVE_FRACTIONS,
+        cross=CrossEncoderOptions(seed=SEED, warm_start="off", device=device),
+        candidates=sample_options("bm25"),
+    )
+    # The least training there can be after a warm start: one step on one batch.
+    warm = CrossEncoderOptions(
+        seed=SEED, warm_start="on", gold_limit=WARM_GOLD, max_steps=1, device=device
+    )
+    begun = str(workspace.models / f"run-{{{WARM}.run_id}}" / "model")
+    runs = [planned(WARM, "train-cross-encoder", warm, group=WARM)]
+    for run in plan.runs:
+        told = json.loads(run.options)
+        if run.step == "train-cross-encoder":
+            told["base"] = begun
+        elif run.step == "evaluate":
+            told["targets"].append(f"run:{{{WARM}.run_id}}")
+        runs.append(replace(run, options=json.dumps(told, sort_keys=True)))
+    return replace(plan, title=CURVE_TITLE, runs=tuple(runs))
+
+
+def seeds_plan(device: str = "auto") -> BatchOptions:
+    """How far seeds alone lie apart (paper, figure 6): the small student on all gold, trained with several seeds."""
+    student = gold_twin(replace(small_student(CURVE_STEPS), device=device))
+    return replace(multi_run(student, num_runs=N_SEEDS), title=SEEDS_TITLE)
 
 
 def adaptation_projects(workspace: Workspace) -> tuple[Project, Project]:

@@ -1,6 +1,7 @@
 """What the guided demo's recipe has found so far, as plain values: the same for shipped results and for live ones."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from augsbert_core import bundle
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.files import write_whole
 from augsbert_core.options import BatchOptions, KeepOptions, from_json
+from augsbert_core.steps import learn_figures as figures
 from augsbert_core.steps import learn_recipe as recipe
 from augsbert_core.steps.compare import comparison, grouped
 from augsbert_core.steps.sample_project import SAMPLE_NAME
@@ -41,11 +43,12 @@ ROW_FIELDS = (
 )  # fmt: skip
 
 
-def newest_batch(workspace: Workspace, project: Project) -> Run | None:
-    """The newest run of the guided demo's batch in a project, finished or not."""
+def newest_batch(workspace: Workspace, project: Project, name: str = "loop") -> Run | None:
+    """The newest run of one of the guided demo's batches in a project, finished or not. name: of `RESULTS`."""
+    title = recipe.TITLES.get(name)
     for run in runs.list_runs(workspace, project.id, "batch", state=None):
         told = from_json(BatchOptions, run.options)
-        if told.title == recipe.TITLE or told.kind == "domain-adaptation":
+        if told.title == title if title else told.kind == "domain-adaptation":
             return run
     return None
 
@@ -91,6 +94,27 @@ def adaptation_results(workspace: Workspace, target: Project, batch: Run) -> dic
         keys = {run.id: key for key, run in done.items()}
         found["rows"] = _rows(workspace, target, keys)
     return found
+
+
+def curve_results(workspace: Workspace, project: Project, batch: Run) -> dict[str, Any]:
+    """Scores against training size as far as the batch has come."""
+    done = children_done(workspace, batch)
+    return {"made": _made(batch, done), **figures.curve_parts(workspace, project, done)}
+
+
+def seeds_results(workspace: Workspace, project: Project, batch: Run) -> dict[str, Any]:
+    """Dev scores of several seeds as far as the batch has come."""
+    done = children_done(workspace, batch)
+    return {"made": _made(batch, done), **figures.seeds_parts(workspace, project, done)}
+
+
+RESULTS: dict[str, Callable[[Workspace, Project, Run], dict[str, Any]]] = {
+    "loop": loop_results,
+    "adaptation": adaptation_results,
+    "curve": curve_results,
+    "seeds": seeds_results,
+}
+"""Name of shipped or live results → what reads them from a batch."""
 
 
 def _made(batch: Run, done: dict[str, Run]) -> dict[str, Any]:
@@ -215,7 +239,7 @@ def _hold_against(
 
 
 def shipped(name: str) -> dict[str, Any] | None:
-    """Results that were made with the recipe before: "loop" or "adaptation"; None when none are shipped."""
+    """Results that were made with the recipe before: a name of `RESULTS`; None when none are shipped."""
     path = bundle.root() / "sample_data" / "precomputed" / f"{name}.json"
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
@@ -229,17 +253,19 @@ def shipped(name: str) -> dict[str, Any] | None:
 
 
 def results_to_ship(workspace: Workspace) -> dict[str, dict[str, Any]]:
-    """The results of a workspace where the recipe has run to its end, by file name."""
+    """The results of a workspace where plans of the recipe have run to their end, by file name."""
     found: dict[str, dict[str, Any]] = {}
-    project = projects.find_project(workspace, SAMPLE_NAME)
-    if project and (batch := newest_batch(workspace, project)):
-        loop = loop_results(workspace, project, batch)
-        labeler = f"run:{loop['labeler']['run_id']}"
-        (score,) = score_pair(workspace, project, [labeler], *EXAMPLE)
-        found["loop"] = loop | {"example": {"pair": list(EXAMPLE), "score": round(score.score, 4)}}
-    target = projects.find_project(workspace, recipe.TARGET_NAME)
-    if target and (batch := newest_batch(workspace, target)):
-        found["adaptation"] = adaptation_results(workspace, target, batch)
+    for name, read in RESULTS.items():
+        place = recipe.TARGET_NAME if name == "adaptation" else SAMPLE_NAME
+        project = projects.find_project(workspace, place)
+        batch = newest_batch(workspace, project, name) if project else None
+        if project is None or batch is None or batch.state != "done":
+            continue
+        found[name] = read(workspace, project, batch)
+        if name == "loop":
+            labeler = f"run:{found[name]['labeler']['run_id']}"
+            (score,) = score_pair(workspace, project, [labeler], *EXAMPLE)
+            found[name]["example"] = {"pair": list(EXAMPLE), "score": round(score.score, 4)}
     return found
 
 

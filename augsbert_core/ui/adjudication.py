@@ -99,9 +99,9 @@ def _head(workspace: Workspace, task: AnnotationTask, desk: Desk, key: str, n_se
         st.progress(
             n_settled / n_pairs, text=f"Pair {desk.at + 1} of {n_pairs} · {n_settled} settled"
         )
-        for label, icon, step, shortcut in (
-            ("Previous", "arrow_back", -1, "Left"),
-            ("Next", "arrow_forward", 1, "Right"),
+        for label, icon, step, shortcut, why in (
+            ("Previous", "arrow_back", -1, "Left", "The pair before; moving settles nothing."),
+            ("Next", "arrow_forward", 1, "Right", "The next pair; this one stays as it is."),
         ):
             st.button(
                 label,
@@ -111,6 +111,7 @@ def _head(workspace: Workspace, task: AnnotationTask, desk: Desk, key: str, n_se
                 on_click=desk.move,
                 args=(step,),
                 disabled=not 0 <= desk.at + step < n_pairs,
+                help=why,
             )
         st.button(
             "Undo",
@@ -194,8 +195,8 @@ RULER_STYLE = """
 .aug-ruler .tick { position: absolute; top: 6px; transform: translateX(-50%); opacity: 0.65; }
 .aug-ruler .row { position: relative; height: 1.55rem; }
 .aug-ruler .who { position: absolute; bottom: 2px; transform: translateX(-50%); white-space: nowrap; padding: 0 0.5rem;
-  border-radius: 0.7rem; background: color-mix(in srgb, #D9951A 22%, transparent);
-  border: 1px solid #D9951A; line-height: 1.3rem; }
+  border-radius: 0.7rem; background: color-mix(in srgb, #C4830F 22%, transparent);
+  border: 1px solid #C4830F; line-height: 1.3rem; }
 .aug-ruler .who.first { transform: none; }
 .aug-ruler .who.last { transform: translateX(-100%); }
 .aug-ruler .who.set { background: color-mix(in srgb, #2c8c86 26%, transparent); border-color: #2c8c86;

@@ -4,14 +4,19 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from augsbert_core import explain
 from augsbert_core.charts import annotators as figures
 from augsbert_core.pairs import ScoreRange
 from augsbert_core.steps.agreement import AgreementReport, TwoFigures, agreement
 from augsbert_core.storage.records import AnnotationTask, Project
 from augsbert_core.ui.adjudication import adjudication
+from augsbert_core.ui.annotate_views import score_button
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.best_worst_results_view import best_worst_results_view
+from augsbert_core.ui.figures import draw
 from augsbert_core.ui.merge_panel import merge_panel
+from augsbert_core.ui.view_switch import view_switch
+from augsbert_core.ui.what_happened import what_happened
 from augsbert_core.ui.widgets import as_text, empty_state
 
 VIEWS = {
@@ -34,18 +39,14 @@ def agreement_view(bench: Bench, project: Project, task: AnnotationTask) -> None
         return
     report = agreement(bench.workspace, task.id)
     if not report.n_scored:
-        empty_state("Nobody has scored a pair of this task yet. Scores show here as they come in.")
+        place = empty_state(
+            "Nobody has scored a pair of this task yet. As scores come in, this view shows how well people agree, "
+            "where they differ, and takes the scores into gold."
+        )
+        with place:
+            score_button()
         return
-    view = st.segmented_control(
-        "View",
-        list(VIEWS),
-        format_func=VIEWS.__getitem__,
-        default="figures",
-        required=True,
-        key=f"agreement-view-{task.id}",
-        label_visibility="collapsed",
-        persist_state="session",
-    )
+    view = view_switch(VIEWS, key=f"agreement-view-{task.id}")
     if view == "worst":
         _worst(task, report)
     elif view == "adjudicate":
@@ -87,6 +88,18 @@ def _figures(task: AnnotationTask, report: AgreementReport) -> None:
     with right, st.container(border=True, height="stretch"):
         _bias(task, report)
     _two_by_two(task, report)
+    low, high = report.alpha_interval.interval or (None, None)
+    what_happened(
+        explain.agreement(
+            n_annotators=len(report.annotators),
+            n_shared=report.n_shared,
+            alpha=report.alpha_interval.value,
+            low=low,
+            high=high,
+            spearman=report.mean_spearman.value,
+        ),
+        "agreement",
+    )
 
 
 def _counts(report: AgreementReport) -> None:
@@ -135,7 +148,7 @@ def _coefficients(report: AgreementReport, scale: ScoreRange) -> None:
         if figure.value is not None
     ]
     if shown:
-        st.plotly_chart(
+        draw(
             figures.coefficients_figure(shown),
             key="agreement-coefficients",
             config=PLOT,
@@ -163,7 +176,7 @@ def _coefficients(report: AgreementReport, scale: ScoreRange) -> None:
 
 def _use_of_scale(task: AnnotationTask, report: AgreementReport) -> None:
     st.markdown("**How each uses the scale**")
-    st.plotly_chart(
+    draw(
         figures.scores_by_annotator_figure(report.names, report.scores, task.score_range),
         key="agreement-scale",
         config=PLOT,
@@ -178,7 +191,7 @@ def _use_of_scale(task: AnnotationTask, report: AgreementReport) -> None:
 def _bias(task: AnnotationTask, report: AgreementReport) -> None:
     st.markdown("**Who scores higher or lower than the others**")
     people = report.annotators
-    st.plotly_chart(
+    draw(
         figures.bias_figure(
             report.names,
             [person.bias for person in people],
@@ -202,7 +215,12 @@ def _two_by_two(task: AnnotationTask, report: AgreementReport) -> None:
         return
     with st.container(border=True):
         st.markdown("**Two at a time**")
-        st.dataframe(_two_table(twos, task.score_range), hide_index=True, height="content")
+        st.dataframe(
+            _two_table(twos, task.score_range),
+            hide_index=True,
+            height="content",
+            alt="Agreement of each two annotators",
+        )
         left, right = st.columns(2, gap="medium")
         with right:
             chosen = 0
@@ -212,6 +230,7 @@ def _two_by_two(task: AnnotationTask, report: AgreementReport) -> None:
                     range(len(twos)),
                     format_func=lambda at: f"{twos[at].first} and {twos[at].second}",
                     key=f"agreement-two-{task.id}",
+                    help="Whose two scores of each pair the bubbles set against each other.",
                 )
             weighted = (
                 " Weighted κ counts the square of the distance and is close to interval α."
@@ -228,7 +247,7 @@ def _two_by_two(task: AnnotationTask, report: AgreementReport) -> None:
         with left:
             two = twos[chosen]
             rows = [report.names.index(name) for name in (two.first, two.second)]
-            st.plotly_chart(
+            draw(
                 figures.two_annotators_figure(
                     report.scores[rows[0]],
                     report.scores[rows[1]],
@@ -279,7 +298,8 @@ def _worst(task: AnnotationTask, report: AgreementReport) -> None:
         empty_state(
             "No pair has scores that differ."
             if report.n_shared
-            else "No pair has scores of two people yet, so none can differ."
+            else "No pair has scores of two people yet, so none can differ. Let a second person score this task, "
+            "under a name of their own."
         )
         return
     table = worst_table(report, places[:MOST_ROWS], task.score_range)
@@ -303,6 +323,7 @@ def _worst(task: AnnotationTask, report: AgreementReport) -> None:
                 for name in table.columns[3 : 3 + len(report.names)]
             },
         },
+        alt="Pairs on which annotators differ most",
     )
     more = (
         f" The first {MOST_ROWS:,} of {len(places):,} are shown." if len(places) > MOST_ROWS else ""
@@ -367,8 +388,9 @@ def _adjudicate(bench: Bench, task: AnnotationTask, report: AgreementReport) -> 
             default="apart",
             required=True,
             key=f"adjudicate-which-{task.id}",
-            label_visibility="collapsed",
             persist_state="session",
+            help="Where people give different scores, the farthest apart first, or the pairs that somebody "
+            "flagged for a second look.",
         )
     places = report.flagged if which == "flagged" else report.worst
     ids = [int(item) for item in report.items["item_id"].iloc[list(places)]]
@@ -376,7 +398,8 @@ def _adjudicate(bench: Bench, task: AnnotationTask, report: AgreementReport) -> 
         empty_state(
             "There is nothing to settle: no pair has scores that differ."
             if report.n_shared
-            else "There is nothing to settle: no pair has scores of two people yet."
+            else "There is nothing to settle: no pair has scores of two people yet. Let a second person score this "
+            "task, under a name of their own."
         )
         return
     adjudication(bench.workspace, task, ids, which=str(which))

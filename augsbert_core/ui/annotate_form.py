@@ -71,7 +71,8 @@ def new_task(bench: Bench, project: Project, counts: ProjectCounts) -> None:
     sources = _sources(bench, project, counts)
     if not sources:
         st.markdown(
-            "There are no pairs to score yet. Import sentences and sample pairs of them, or upload pairs without scores."
+            "There are no pairs to score yet. A task takes its pairs from candidates, from silver or from gold: import "
+            "sentences and sample pairs of them, or upload pairs without scores."
         )
         page_link("sample", "Sample pairs, or upload your own")
         return
@@ -93,7 +94,11 @@ def new_task(bench: Bench, project: Project, counts: ProjectCounts) -> None:
         options = None
     if (
         st.button(
-            "Make the task", type="primary", icon=":material/add_task:", disabled=options is None
+            "Make the task",
+            type="primary",
+            icon=":material/add_task:",
+            disabled=options is None,
+            help="Chooses the pairs now and fixes their order; the pool stays as it is.",
         )
         and options is not None
     ):
@@ -141,6 +146,7 @@ def _source_inputs(
             "Pairs from",
             list(sources),
             format_func=lambda name: f"{SOURCES[name]} ({sources[name]})",
+            help="What is scored by people: new pairs, a labeler's work, or gold once more.",
             **kept,
         )
     told: dict[str, Any] = {"source": source}
@@ -158,6 +164,7 @@ def _source_inputs(
                     if not split
                     else f"{split} ({getattr(counts, split):,} pairs)"
                 ),
+                help="Which gold pairs are scored again. Errors in test distort every result, so begin there.",
                 **keep(PAGE, project, "split", ""),
             )
     st.caption(SOURCE_HELP[source])
@@ -172,6 +179,7 @@ def _candidate_set(bench: Bench, project: Project) -> int:
         list(by_id),
         format_func=lambda number: f"{set_label(bench, by_id[number])}",
         key=f"{PAGE}-{project.id}-candidates-{sets[0].id}",
+        help="The sampled pairs, still without a score, from which the task takes its pairs.",
     )
 
 
@@ -183,6 +191,7 @@ def _silver_set(bench: Bench, project: Project) -> int:
         list(by_id),
         format_func=lambda number: set_title(by_id[number]),
         key=f"{PAGE}-{project.id}-silver-{sets[0].id}",
+        help="The labelling run whose pairs people look at; their scores are later compared with the labeler's.",
     )
 
 
@@ -196,6 +205,8 @@ def _queue_inputs(bench: Bench, project: Project, source: str) -> dict[str, Any]
             format_func=lambda name: QUEUES[name].title,
             key=f"{PAGE}-{project.id}-queue-{source}",
             persist_state="session",
+            help="A person's hour holds some hundred pairs. Chance gives honest estimates; the other orders look "
+            "for the pairs that teach most.",
         )
     told: dict[str, Any] = {"queue": queue}
     with middle:
@@ -283,6 +294,7 @@ def _kind_inputs(project: Project, counts: ProjectCounts) -> dict[str, Any]:
             "What people do",
             list(KINDS),
             format_func=KINDS.__getitem__,
+            help="Give numbers, or only compare; comparing takes longer and gives a finer order.",
             **keep(PAGE, project, "kind", "scores"),
         )
     told: dict[str, Any] = {"kind": kind}
@@ -298,6 +310,7 @@ def _kind_inputs(project: Project, counts: ProjectCounts) -> dict[str, Any]:
             max_chars=80,
             placeholder="as the number of the task",
             key=f"{PAGE}-{project.id}-name",
+            help="How the task is listed, and part of the name of its exported file.",
         )
     st.caption(KIND_HELP[kind])
     if kind == "best-worst":
@@ -321,6 +334,7 @@ def _kind_inputs(project: Project, counts: ProjectCounts) -> dict[str, Any]:
             else SCALE_NAMES[name]
         ),
         required=True,
+        help="The levels people choose among; levels finer than they can tell apart only add noise.",
         **keep(PAGE, project, "scale", scales[0]),
     )
     if told["scale"] == "custom":
@@ -353,6 +367,7 @@ def _words(project: Project) -> tuple[Level, ...]:
                 min_value=scale.low, max_value=scale.high, required=True, format="%g"
             ),
         },
+        alt="Words for the levels of the scale, can be edited",
     )
     rows = edited.dropna()
     words = [

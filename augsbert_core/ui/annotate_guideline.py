@@ -34,7 +34,13 @@ def guideline_aside(bench: Bench, project: Project) -> None:
     text = _read(bench, project)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Guideline**", width="stretch")
-        with st.popover("Edit", icon=":material/edit:", type="tertiary", width="content"):
+        with st.popover(
+            "Edit",
+            icon=":material/edit:",
+            type="tertiary",
+            width="content",
+            help="What each score means, for all annotators of this project.",
+        ):
             _editor(bench, project, "aside", text)
     if not text:
         st.caption("None yet. Say what each score means, so that all annotators mean the same.")
@@ -56,6 +62,8 @@ def guideline_panel(bench: Bench, project: Project) -> None:
                 icon=":material/content_paste:",
                 on_click=_save,
                 args=(bench, project, EXAMPLE, text),
+                help="Puts in the six levels of SemEval's similarity tasks, from 0, unrelated, to 5, the same "
+                "meaning. Change them to fit your pairs.",
             )
     with right:
         st.caption("As annotators see it")
@@ -124,10 +132,12 @@ def _clash(bench: Bench, project: Project, place: str, text: str) -> None:
             "Replace theirs with mine",
             key=f"guideline-{place}-mine",
             on_click=lambda: _save(bench, project, mine, text),
+            help="Saves your text; what was written meanwhile is lost.",
         )
         st.button(
             "Drop mine",
             key=f"guideline-{place}-theirs",
             on_click=st.session_state.pop,
             args=(_clash_key(project), None),
+            help="The text that was saved meanwhile stays; yours is lost.",
         )

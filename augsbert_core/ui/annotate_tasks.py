@@ -39,7 +39,12 @@ def _row(bench: Bench, project: Project, task: AnnotationTask) -> None:
         st.markdown(_words(task), width="stretch")
         if task.closed:
             st.badge("closed", icon=":material/lock:", color="gray")
-        if st.button("Open", key=f"open-task-{task.id}", icon=":material/edit_note:"):
+        if st.button(
+            "Open",
+            key=f"open-task-{task.id}",
+            icon=":material/edit_note:",
+            help="Shows the next pair of this task that waits for your score.",
+        ):
             open_view("annotate", project, task.id)
             st.rerun()
         close = "Reopen" if task.closed else "Close"
@@ -49,6 +54,7 @@ def _row(bench: Bench, project: Project, task: AnnotationTask) -> None:
             key=f"more-task-{task.id}",
             icon=":material/more_horiz:",
             type="tertiary",
+            help="Rename it, close it so that nobody scores any more, take its raw scores out, or delete it.",
         )
     st.progress(min(1.0, task.n_answers / task.n_wanted) if task.n_wanted else 0.0)
     if notices := get_run(bench.workspace, task.run_id).metrics.get("notices"):
@@ -84,8 +90,15 @@ def _words(task: AnnotationTask) -> str:
 @st.dialog("Rename task", icon=":material/edit:")
 def _rename(workspace: Workspace, task: AnnotationTask) -> None:
     with st.form("rename-task", border=False):
-        name = st.text_input("Name", value=task.name, max_chars=annotation_tasks.LONGEST_NAME)
-        if st.form_submit_button("Rename", type="primary"):
+        name = st.text_input(
+            "Name",
+            value=task.name,
+            max_chars=annotation_tasks.LONGEST_NAME,
+            help="How the task is listed; scores and order of the pairs stay.",
+        )
+        if st.form_submit_button(
+            "Rename", type="primary", help="Saves the new name for all annotators."
+        ):
             with user_errors():
                 annotation_tasks.rename_task(workspace, task.id, name)
                 flash(f"Renamed to {' '.join(name.split())}")
@@ -120,6 +133,7 @@ def _export(workspace: Workspace, project: Project, task: AnnotationTask) -> Non
         icon=":material/download:",
         type="primary",
         on_click="ignore",
+        help="One row per score, or per answer on four pairs: who gave it, when, and the pair.",
     )
     show_told(told)
 
@@ -133,7 +147,12 @@ def _delete(workspace: Workspace, task: AnnotationTask) -> None:
         f"This removes **{as_text(task.name)}** with **{many(task.n_answers, noun)}**{by} for good. Pairs that were "
         "merged to gold stay there."
     )
-    if st.button("Delete for good", type="primary", icon=":material/delete:"):
+    if st.button(
+        "Delete for good",
+        type="primary",
+        icon=":material/delete:",
+        help="There is no way back; export the raw scores first if they may still be of use.",
+    ):
         with user_errors():
             n_gone = annotation_tasks.delete_task(workspace, task.id)
             flash(f"Deleted {task.name} with {many(n_gone, noun)}", ":material/delete:")

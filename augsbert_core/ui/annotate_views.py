@@ -49,6 +49,18 @@ def open_view(view: str, project: Project | None = None, task_id: int | None = N
         st.query_params["task"] = str(task_id)
 
 
+def score_button() -> None:
+    """The way from a view without scores to the pairs that wait for one."""
+    st.button(
+        "Score pairs now",
+        type="primary",
+        icon=":material/edit_note:",
+        on_click=open_view,
+        args=("annotate",),
+        help="Opens the next pair of this task that waits for your score.",
+    )
+
+
 def task_key(project: Project) -> str:
     """Where the session keeps the open task of a project."""
     return f"annotate-task-{project.id}"

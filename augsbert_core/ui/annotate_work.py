@@ -49,7 +49,11 @@ def work_view(bench: Bench, project: Project, task_id: int, annotator: str) -> N
     except WorkbenchError as error:
         forget_screen()
         st.warning(as_text(str(error)), icon=":material/error:")
-        if st.button("Look again", icon=":material/refresh:"):
+        if st.button(
+            "Look again",
+            icon=":material/refresh:",
+            help="Reads the task anew: somebody may have closed or deleted it.",
+        ):
             st.rerun()
         return
     st.html(STYLE)
@@ -184,17 +188,27 @@ def _nothing_left(task: AnnotationTask, done: Progress) -> None:
             )
         with st.container(horizontal=True):
             if done.left and not task.closed:
-                st.button("Look again", icon=":material/refresh:", on_click=forget_screen)
+                st.button(
+                    "Look again",
+                    icon=":material/refresh:",
+                    on_click=forget_screen,
+                    help="Pairs on the screens of others come free when they are scored, or after ten minutes.",
+                )
             if task.purpose == "audit":
                 page_link("silver", "How good the labeler is: figures of the audit")
             if st.button(
                 "Agreement" if task.purpose == "audit" else "Agreement, and merge to gold",
                 icon=":material/groups:",
                 type="secondary" if task.purpose == "audit" else "primary",
+                help="How far people give the same scores, before anyone learns from them.",
             ):
                 open_view("agreement")
                 st.rerun()
-            if st.button("Tasks and guideline", icon=":material/tune:"):
+            if st.button(
+                "Tasks and guideline",
+                icon=":material/tune:",
+                help="All tasks of this project, a new one, and what each score means.",
+            ):
                 open_view("setup")
                 st.rerun()
             if task.purpose != "audit":

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
+from augsbert_core import explain
 from augsbert_core.charts.audit import audit_figure
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.steps.audit import (
@@ -24,7 +25,9 @@ from augsbert_core.steps.audit import (
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import AnnotationTask, Project, SilverSet
 from augsbert_core.ui.bench import Bench
+from augsbert_core.ui.figures import draw
 from augsbert_core.ui.last_job import needs_a_look
+from augsbert_core.ui.what_happened import what_happened
 from augsbert_core.ui.widgets import as_text, flash, time_text, user_errors
 
 MOST_PAIRS = 1000
@@ -146,6 +149,19 @@ def _figures(report: AuditReport) -> None:
     if gaps := gaps_text(report):
         st.warning(as_text(gaps), icon=":material/warning:")
     _chart(report)
+    order = found.rank_correlation
+    what_happened(
+        explain.audit(
+            n_scored=found.n_scored,
+            n_pairs=found.n_pairs,
+            mae=explain.Estimate(found.mae.value, found.mae.low, found.mae.high),
+            bias=explain.Estimate(found.bias.value, found.bias.low, found.bias.high),
+            rank=explain.Estimate(order.value, order.low, order.high),
+            scale=scale,
+            is_census=found.is_census,
+        ),
+        f"audit-{report.task.id}",
+    )
 
 
 def _threshold(report: AuditReport) -> str:
@@ -156,7 +172,7 @@ def _threshold(report: AuditReport) -> str:
 def _chart(report: AuditReport) -> None:
     sample = report.sample
     texts = list(zip(sample["sentence1"], sample["sentence2"], strict=True))
-    st.plotly_chart(
+    draw(
         audit_figure(
             sample["labeler"].to_numpy(float),
             sample["human"].to_numpy(float),
@@ -167,6 +183,7 @@ def _chart(report: AuditReport) -> None:
             seed=report.task.seed,
         ),
         key=f"audit-chart-{report.task.id}",
+        alt="Score of the labeler against the score of people, one point per audited pair",
     )
     scored = sample[sample["human"].notna()]
     away = (scored["labeler"] - scored["human"]).abs()
@@ -190,6 +207,7 @@ def _chart(report: AuditReport) -> None:
             for name in ("People", "Labeler")
         }
         | {name: st.column_config.TextColumn(width=265) for name in ("Sentence 1", "Sentence 2")},
+        alt="Audited pairs on which people and labeler differ most",
     )
 
 

@@ -32,7 +32,12 @@ def augment_form(bench: Bench, project: Project) -> None:
             "made, to train on and compare like any other."
         )
         options = _inputs(project)
-        if st.button("Make copies", type="primary", icon=":material/content_copy:"):
+        if st.button(
+            "Make copies",
+            type="primary",
+            icon=":material/content_copy:",
+            help="Queues the job; its silver set then stands on the Silver page like any other.",
+        ):
             launch(bench, "augment", options)
         if needs_a_look(bench, "augment"):
             job_panel(bench, ["augment"])

@@ -14,6 +14,7 @@ from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.projects import list_projects
 from augsbert_core.storage.records import Run
 from augsbert_core.storage.runs import read_metrics
+from augsbert_core.ui.figures import draw
 from augsbert_core.ui.widgets import duration_text
 
 STATE_WORDS = {
@@ -33,7 +34,11 @@ def show_curves(workspace: Workspace, run_id: int) -> None:
     """The curves of a run, as soon as one has two points."""
     curves = read_metrics(workspace, run_id)
     if any(len(steps) > 1 for steps, _ in curves.values()):
-        st.plotly_chart(charts.curves_figure(curves), key=f"curves-{run_id}")
+        draw(
+            charts.curves_figure(curves),
+            key=f"curves-{run_id}",
+            alt="What the run has reported along its steps",
+        )
 
 
 def batch_children(workspace: Workspace, batch: Run) -> None:
@@ -56,6 +61,7 @@ def batch_children(workspace: Workspace, batch: Run) -> None:
             "Seed": st.column_config.NumberColumn(format="%d", width=60),
         },
         placeholder="",
+        alt="Runs of this batch",
     )
     rows = chosen["selection"]["rows"]
     shown = begun.get(planned[rows[0]].key) if rows and rows[0] < len(planned) else None

@@ -64,9 +64,11 @@ def need_project(bench: Bench) -> Project:
     """The open project; without one the page ends here and says what to do."""
     if bench.project is None:
         empty_state(
-            "There is no project yet. Create one, or open the sample project.",
+            "There is no project yet. A project holds one task: its gold pairs, and the silver pairs, models and "
+            "results that come of them. Create one, or open the sample project, which has all it takes.",
             page="start",
             label="Go to Start",
+            also=[("learn", "Learn the method first")],
         )
         st.stop()
     return bench.project
@@ -130,6 +132,7 @@ def _choose_project(projects: list[Project]) -> Project | None:
         format_func=lambda project_id: by_id[project_id].name,
         key="project_choice",
         on_change=lambda: open_project(st.session_state["project_choice"]),
+        help="All pages show this one: a task with gold pairs, silver sets, models and results of its own.",
     )
     return by_id[chosen]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from augsbert_core import charts
+from augsbert_core import charts, explain
 from augsbert_core.charts.annotators import appearances_figure
 from augsbert_core.pairs import ScoreRange
 from augsbert_core.steps.best_worst_results import (
@@ -14,9 +14,13 @@ from augsbert_core.steps.best_worst_results import (
     best_worst_results,
 )
 from augsbert_core.storage.records import AnnotationTask, Project
+from augsbert_core.ui.annotate_views import score_button
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.checklist import many
+from augsbert_core.ui.figures import draw
 from augsbert_core.ui.merge_panel import merge_panel
+from augsbert_core.ui.view_switch import view_switch
+from augsbert_core.ui.what_happened import what_happened
 from augsbert_core.ui.widgets import as_text, empty_state
 
 VIEWS = {"results": "Results", "pairs": "Pairs", "merge": "Merge into gold"}
@@ -28,20 +32,14 @@ def best_worst_results_view(bench: Bench, project: Project, task: AnnotationTask
     """Show how often pairs were judged, how reliable the order is, the scores, and merge them into gold."""
     found = best_worst_results(bench.workspace, task.id)
     if not found.n_answers:
-        empty_state(
-            "Nobody has answered a tuple of this task yet. Results show here as they come in."
+        place = empty_state(
+            "Nobody has answered a tuple of this task yet. As answers come in, this view shows how often each pair "
+            "won, how far its score can be trusted, and takes the scores into gold."
         )
+        with place:
+            score_button()
         return
-    view = st.segmented_control(
-        "Show",
-        list(VIEWS),
-        format_func=VIEWS.__getitem__,
-        default="results",
-        required=True,
-        key=f"best-worst-results-{task.id}",
-        label_visibility="collapsed",
-        persist_state="session",
-    )
+    view = view_switch(VIEWS, key=f"best-worst-results-{task.id}")
     if view == "merge":
         merge_panel(bench, project, task)
     elif view == "pairs":
@@ -68,7 +66,7 @@ def _results(task: AnnotationTask, found: BestWorstResults) -> None:
     left, right = st.columns(2, gap="medium")
     with left, st.container(border=True, height="stretch"):
         st.markdown("**Scores of the pairs**")
-        st.plotly_chart(
+        draw(
             charts.histogram_figure(
                 {"Best-worst score": found.scores[judged]}, ScoreRange(0.0, 1.0), bins=20
             ).update_traces(marker_color=charts.COLORS["gold"]),
@@ -82,7 +80,7 @@ def _results(task: AnnotationTask, found: BestWorstResults) -> None:
         )
     with right, st.container(border=True, height="stretch"):
         st.markdown("**How often pairs were judged**")
-        st.plotly_chart(
+        draw(
             appearances_figure(found.appearances),
             key="best-worst-appearances",
             config=PLOT,
@@ -99,6 +97,14 @@ def _results(task: AnnotationTask, found: BestWorstResults) -> None:
         )
     counts = " · ".join(f"{name} {count:,}" for name, count in found.judges.items())
     st.caption(f"Answers: {as_text(counts)}.")
+    what_happened(
+        explain.best_worst(
+            n_judges=len(found.judges),
+            n_pairs=int(judged.sum()),
+            reliability=found.reliability.mean if found.reliability else None,
+        ),
+        "best-worst",
+    )
 
 
 def _reliability(found: BestWorstResults) -> None:
@@ -163,6 +169,7 @@ def _pairs(found: BestWorstResults) -> None:
                 min_value=0.0, max_value=1.0, format="%.2f", color="yellow"
             ),
         },
+        alt="Pairs with their best-worst scores",
     )
     n_pairs = len(found.items)
     more = f"; the first {MOST_ROWS:,} are shown" if n_pairs > MOST_ROWS else ""

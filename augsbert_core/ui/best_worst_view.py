@@ -76,7 +76,12 @@ def _work(bench: Bench, project: Project, task_id: int, annotator: str) -> None:
         done = best_worst_answers.tuple_progress(workspace, task_id, annotator)
     except WorkbenchError as error:
         st.warning(as_text(str(error)), icon=":material/error:")
-        st.button("Look again", icon=":material/refresh:", on_click=forget_screen)
+        st.button(
+            "Look again",
+            icon=":material/refresh:",
+            on_click=forget_screen,
+            help="Reads the task anew: somebody may have closed or deleted it.",
+        )
         return
     _progress_row(done)
     if task.closed:
@@ -361,11 +366,11 @@ STYLE = """
 <style>
 .aug-ask { font-size: 1.15rem; display: flex; flex-wrap: wrap; gap: 0.5rem 1.2rem; align-items: center; }
 .aug-steps { display: flex; gap: 0.4rem; }
-.aug-step { font-size: 0.9rem; padding: 0.15rem 0.75rem 0.15rem 0.3rem; border-radius: 1rem; opacity: 0.55;
+.aug-step { font-size: 0.9rem; padding: 0.15rem 0.75rem 0.15rem 0.3rem; border-radius: 1rem; opacity: 0.75;
   border: 1px solid color-mix(in srgb, currentColor 25%, transparent); }
 .aug-step b { display: inline-block; min-width: 1.35rem; text-align: center; margin-right: 0.25rem; }
 .aug-step.now { opacity: 1; border-color: #2c8c86; background: color-mix(in srgb, #2c8c86 20%, transparent); }
-.aug-step.done { opacity: 0.85; border-color: #2c8c86; }
+.aug-step.done { opacity: 0.9; border-color: #2c8c86; }
 .aug-tuple-pair { display: flex; gap: 0.8rem; align-items: flex-start; min-height: 6.2rem; }
 .aug-tuple-pair > div { flex: 1; min-width: 0; }
 .aug-tuple-pair p { font-family: 'Source Serif', Georgia, serif; font-size: 1.15rem; line-height: 1.45; margin: 0;

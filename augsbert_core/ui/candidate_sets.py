@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from augsbert_core import explain
 from augsbert_core.options import SampleOptions, from_json
 from augsbert_core.sampling import HAS_TOP_K
 from augsbert_core.steps import strategy_label
@@ -14,6 +15,7 @@ from augsbert_core.storage import candidates
 from augsbert_core.storage.records import CandidateSet, SilverSet
 from augsbert_core.storage.runs import get_run
 from augsbert_core.ui.bench import Bench
+from augsbert_core.ui.what_happened import what_happened
 from augsbert_core.ui.widgets import as_text, flash, table_pager, time_text, user_errors
 
 PAGE = "sample"
@@ -72,6 +74,7 @@ def candidate_table(
                 format="localized", help="Sentences that could be paired."
             ),
         },
+        alt="Candidate sets",
     )
 
 
@@ -80,6 +83,21 @@ def show_notices(chosen: CandidateSet) -> None:
     if chosen.notices:
         said = " ".join(as_text(notice) for notice in chosen.notices)
         st.caption(f":material/info: Set {chosen.id}: {said}")
+
+
+def explain_newest(sets: Sequence[CandidateSet], silver_sets: Sequence[SilverSet]) -> None:
+    """What the newest sampling has done, in plain sentences."""
+    newest = sets[0]
+    what_happened(
+        explain.candidates(
+            strategy=newest.strategy,
+            n_pairs=newest.n_pairs,
+            corpus_size=newest.corpus_size,
+            gold_left_out=newest.gold_left_out,
+            is_labelled=any(found.candidate_set_id == newest.id for found in silver_sets),
+        ),
+        "candidates",
+    )
 
 
 def candidate_details(bench: Bench, sets: Sequence[CandidateSet]) -> None:
@@ -91,6 +109,7 @@ def candidate_details(bench: Bench, sets: Sequence[CandidateSet]) -> None:
             list(by_id),
             format_func=lambda number: set_label(bench, by_id[number]),
             key=f"{PAGE}-preview-set-{sets[0].id}",  # a new set is shown at once
+            help="Its pairs, overlaps with gold and other sets, and size at each top-k are shown below.",
         )
         _delete_button(bench, by_id[set_id])
     chosen = by_id[set_id]
@@ -128,6 +147,7 @@ def candidate_details(bench: Bench, sets: Sequence[CandidateSet]) -> None:
                 help="What the strategy scored. Not a label.",
             ),
         },
+        alt="Candidate pairs of the chosen set",
     )
 
 
@@ -157,9 +177,18 @@ def _sizes_by_top_k(bench: Bench, chosen: CandidateSet) -> None:
 
 
 def _delete_button(bench: Bench, chosen: CandidateSet) -> None:
-    with st.popover("Delete", icon=":material/delete:"):
+    with st.popover(
+        "Delete",
+        icon=":material/delete:",
+        help="Asks first. Candidates that have silver labels cannot go before their silver set.",
+    ):
         st.write(f"Delete set {chosen.id} with its {chosen.n_pairs:,} candidate pairs?")
-        if st.button("Yes, delete it", key=f"delete-candidates-{chosen.id}", type="primary"):
+        if st.button(
+            "Yes, delete it",
+            key=f"delete-candidates-{chosen.id}",
+            type="primary",
+            help="The pairs go for good; the same options and seed draw them again.",
+        ):
             with user_errors():
                 candidates.delete_candidate_set(bench.workspace, chosen.id)
                 flash(f"Candidate set {chosen.id} deleted", ":material/delete:")

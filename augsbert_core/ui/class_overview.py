@@ -32,7 +32,10 @@ def overview(room: Classroom) -> None:
         st.rerun()
     students = class_progress(room)
     if not students:
-        empty_state("Nobody is here yet. Give the address of this server to the class.")
+        empty_state(
+            "Nobody is here yet. Give the address of this server to the class: whoever types a name there gets a "
+            "workspace and stands here with the steps done, predictions and jobs."
+        )
         return
     _numbers(students)
     st.dataframe(
@@ -50,6 +53,7 @@ def overview(room: Classroom) -> None:
             "waiting": st.column_config.NumberColumn("Waiting", width=70),
             "seen": st.column_config.TextColumn("Last seen", width=150),
         },
+        alt="Students of the class",
     )
     st.download_button(
         "Overview as CSV",
@@ -123,12 +127,24 @@ def new_codes(room: Classroom) -> None:
     names = {seat.number: seat.name for seat in classroom.list_seats(room) if not seat.is_teacher}
     if not names:
         return
-    with st.popover("New code for a student", icon=":material/key:"):
+    with st.popover(
+        "New code for a student",
+        icon=":material/key:",
+        help="For someone who has forgotten it, or whose seat somebody else has opened.",
+    ):
         st.caption("The old code, and every page that is open at this seat, stop working.")
         number = st.selectbox(
-            "Student", list(names), format_func=names.__getitem__, key="class-code-for"
+            "Student",
+            list(names),
+            format_func=names.__getitem__,
+            key="class-code-for",
+            help="Whose seat gets the new code; the work at it stays.",
         )
-        if st.button("Make a new code", key="class-new-code"):
+        if st.button(
+            "Make a new code",
+            key="class-new-code",
+            help="Shows four digits once, and closes every page that is open at this seat.",
+        ):
             with user_errors():
                 code = classroom.new_code(room, number)
                 st.code(code, language=None)
@@ -140,13 +156,27 @@ def next_group(room: Classroom) -> None:
     if classroom.is_closing(room):
         _closing(room)
         return
-    with st.popover("Reset for the next group", icon=":material/restart_alt:"):
+    with st.popover(
+        "Reset for the next group",
+        icon=":material/restart_alt:",
+        help="Ends this class after asking once more; the work of the group is kept.",
+    ):
         st.markdown(
             "Everybody starts anew at the door. The workspaces of this class are kept in a folder beside it; nothing is "
             "deleted. Jobs that run are stopped."
         )
-        sure = st.checkbox("This group is done", key="class-sure")
-        if st.button("Begin the next class", type="primary", disabled=not sure, key="class-next"):
+        sure = st.checkbox(
+            "This group is done",
+            key="class-sure",
+            help="A check against a slip of the mouse while students are still at work.",
+        )
+        if st.button(
+            "Begin the next class",
+            type="primary",
+            disabled=not sure,
+            key="class-next",
+            help="Stops all jobs, puts the workspaces away, and asks everybody for a name at the door.",
+        ):
             _stop_and_begin(room)
             st.rerun()
 
@@ -156,7 +186,12 @@ def _closing(room: Classroom) -> None:
     """While jobs are stopping: look again until all have, then begin the next class."""
     if not _is_teachers(room):
         st.rerun()
-    if st.button("Do not reset after all", key="class-go-on", icon=":material/undo:"):
+    if st.button(
+        "Do not reset after all",
+        key="class-go-on",
+        icon=":material/undo:",
+        help="The class goes on; jobs that were stopped can be resumed by their owners on the Jobs page.",
+    ):
         classroom.set_closing(room, False)
         st.rerun()
     left = _stop_and_begin(room)

@@ -109,13 +109,21 @@ def action_buttons(bench: Bench, table: Comparison, baselines: Sequence[Baseline
 
 
 def _add_model(bench: Bench, table: Comparison) -> None:
-    with st.popover("Add a model", icon=":material/add:"):
+    with st.popover(
+        "Add a model",
+        icon=":material/add:",
+        help="Measure any other model on the same pairs, to stand as a row of the table.",
+    ):
         name = st.text_input(
             "Bi-encoder by name",
             placeholder="sentence-transformers/all-mpnet-base-v2",
             help="Any sentence-transformers model on the hub, or a folder. It is measured as it is, untrained.",
         )
-        if st.button("Measure it", disabled=not name.strip()):
+        if st.button(
+            "Measure it",
+            disabled=not name.strip(),
+            help="Scores the pairs of this split in the background; a model from the hub is downloaded first.",
+        ):
             _measure(bench, table, model_target(name.strip()))
         other = st.text_input(
             "Something else",
@@ -123,7 +131,11 @@ def _add_model(bench: Bench, table: Comparison) -> None:
             help="A run of any project (for example one trained on a source domain alone), a cross-encoder by name, the "
             "mean of several labelers, or the majority baseline.",
         )
-        if st.button("Measure this", disabled=not other.strip()):
+        if st.button(
+            "Measure this",
+            disabled=not other.strip(),
+            help="Scores the same pairs in the background and adds a row to the table.",
+        ):
             _measure(bench, table, other.strip())
 
 
@@ -151,12 +163,24 @@ def transfer_panel(bench: Bench, table: Comparison) -> None:
         ]
         names = {target: _name(table, target) for target in encoders}
         with st.form("transfer-form", border=False):
-            upload = st.file_uploader("Labelled texts", type=["csv", "tsv", "txt"])
+            upload = st.file_uploader(
+                "Labelled texts",
+                type=["csv", "tsv", "txt"],
+                help="A CSV or TSV file with a column of texts and one of classes, such as topics or sentiments.",
+            )
             chosen = st.multiselect(
-                "Models", encoders, default=encoders[:8], format_func=names.__getitem__
+                "Models",
+                encoders,
+                default=encoders[:8],
+                format_func=names.__getitem__,
+                help="The bi-encoders whose embeddings are tried; none of them is trained any further.",
             )
             folds = st.number_input("Folds", 2, 50, 10, help="Parts of the cross-validation.")
-            started = st.form_submit_button("Measure transfer", icon=":material/straighten:")
+            started = st.form_submit_button(
+                "Measure transfer",
+                icon=":material/straighten:",
+                help="Queues one job for all chosen models; the accuracies are listed below.",
+            )
         if started and upload is None:
             st.warning("Choose a file first.", icon=":material/upload_file:")
         elif started and upload is not None:
@@ -194,4 +218,5 @@ def _transfer_results(bench: Bench) -> None:
             ),
             hide_index=True,
             placeholder="",
+            alt="Results on other data",
         )

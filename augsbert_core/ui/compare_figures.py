@@ -13,6 +13,7 @@ from augsbert_core.steps.compare.curves import learning_points
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.gold import scored_pairs
 from augsbert_core.storage.records import Project
+from augsbert_core.ui.figures import draw
 from augsbert_core.ui.recipes import METRIC_NAMES
 
 VIEWS = {
@@ -35,8 +36,8 @@ def show_figures(workspace: Workspace, project: Project, table: Comparison, foun
         default="scores",
         required=True,
         key="compare-view",
-        label_visibility="collapsed",
         persist_state="session",
+        help="One figure at a time, from the stored predictions of the models in the table.",
     )
     with st.container(border=True):
         if view == "agreement":
@@ -58,7 +59,7 @@ def show_scores(table: Comparison, found: Grouped) -> None:
         # The row that most others are held against.
         name = references.mode().iloc[0]
         reference = float(found.rows.loc[found.rows["name"] == name, "value"].iloc[0])
-    st.plotly_chart(
+    draw(
         charts.comparison_figure(found.rows, f"{metric} on {table.split}", reference=reference),
         key=f"compare-figure-{table.split}-{found.single}",
         config=CONFIG,
@@ -83,7 +84,13 @@ def _choose(table: Comparison, key: str) -> dict[str, Any] | None:
         st.caption("No model has a defined score on this split.")
         return None
     names = {row["target"]: _run_name(row) for row in rows.to_dict("records")}
-    target = st.selectbox("Model", targets, format_func=names.__getitem__, key=key)
+    target = st.selectbox(
+        "Model",
+        targets,
+        format_func=names.__getitem__,
+        key=key,
+        help="Whose predictions the figure shows; the best is first.",
+    )
     return {**table.measured[target], "kind": table.models[target].kind}
 
 
@@ -105,7 +112,7 @@ def show_agreement(workspace: Workspace, project: Project, table: Comparison) ->
     gold = scored_pairs(workspace, project.id, table.split).scores
     predicted = np.asarray(chosen["predictions"], dtype=np.float64)
     color = charts.KIND_COLORS.get(chosen["kind"], charts.COLORS["silver"])
-    st.plotly_chart(
+    draw(
         charts.agreement_figure(gold, predicted, project.score_range, color=color),
         key=f"agreement-{chosen['id']}",
         config=CONFIG,
@@ -128,7 +135,7 @@ def show_threshold(table: Comparison) -> None:
     if not curve:
         st.caption("No threshold curve was stored with this measurement. Measure the model again.")
         return
-    st.plotly_chart(
+    draw(
         charts.threshold_figure(curve, chosen["threshold"]),
         key=f"threshold-{chosen['id']}",
         config=CONFIG,
@@ -150,7 +157,7 @@ def show_learning(table: Comparison, found: Grouped) -> None:
         )
         return
     metric = METRIC_NAMES.get(table.metric, table.metric)
-    st.plotly_chart(
+    draw(
         charts.learning_curve_figure(points, f"{metric} on {table.split} × 100"),
         key=f"learning-{table.split}",
         config=CONFIG,

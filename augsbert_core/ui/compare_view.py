@@ -7,10 +7,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from augsbert_core import explain
 from augsbert_core.exporting.files import to_csv
 from augsbert_core.steps.compare import Comparison, Grouped
-from augsbert_core.steps.verdict import Verdict, p_text
+from augsbert_core.steps.verdict import JUDGED, Verdict, p_text
 from augsbert_core.ui.recipes import METRIC_NAMES, count_column
+from augsbert_core.ui.what_happened import what_happened
 from augsbert_core.ui.widgets import as_text, duration_text
 
 DETAILS = {
@@ -123,6 +125,7 @@ def show_table(table: Comparison, found: Grouped) -> None:
         placeholder="",
         height=38 + 35 * len(shown),
         column_config=_columns(table, found),
+        alt="Models with their scores and intervals",
     )
 
 
@@ -226,6 +229,47 @@ def show_notes(found: Grouped) -> None:
         st.caption(
             f":material/radio_button_unchecked: {as_text(names)}: not comparable, {as_text(str(why))}."
         )
+
+
+def explain_table(table: Comparison, found: Grouped) -> None:
+    """Why silver helped or not, in plain sentences. found: one row per recipe."""
+    what_happened(explained(table, found.as_json()), "compare")
+
+
+def explained(table: Comparison, rows: Sequence[dict[str, Any]]) -> tuple[str, ...]:
+    """The newest model with silver beside its gold-only model, the labelers, and itself before training."""
+    fair = [row for row in rows if row["comparable"] and row["value"] is not None]
+    judged = [row for row in fair if row["kind"] in JUDGED and row["difference"] is not None]
+    ours = max(judged, key=lambda row: max(row["runs"]), default=None)
+
+    def best(*kinds: str) -> float | None:
+        return max((row["value"] for row in fair if row["kind"] in kinds), default=None)
+
+    if ours is None:
+        return explain.compared(
+            split=table.split, n_pairs=table.n_pairs, difference=None, low=None, high=None,
+            silver_score=None, gold_score=best("gold-only", "gold-only, equal steps"),
+            labeler_score=best("cross-encoder", "labelers"), untrained_score=None,
+        )  # fmt: skip
+    size = (ours["base"], ours["layers"])
+    return explain.compared(
+        split=table.split,
+        n_pairs=table.n_pairs,
+        difference=ours["difference"],
+        low=ours["difference_low"],
+        high=ours["difference_high"],
+        silver_score=ours["value"],
+        gold_score=next(row["value"] for row in rows if row["name"] == ours["reference"]),
+        labeler_score=best("cross-encoder", "labelers"),
+        untrained_score=next(
+            (
+                row["value"]
+                for row in fair
+                if row["kind"] == "untrained" and (row["base"], row["layers"]) == size
+            ),
+            None,
+        ),
+    )
 
 
 def table_csv(table: Comparison, found: Grouped) -> bytes:

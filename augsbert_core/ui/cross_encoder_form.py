@@ -147,8 +147,8 @@ def _warm_start_inputs(project: Project) -> dict[str, Any]:
             format_func=WARM_STARTS.__getitem__,
             required=True,
             help="Before gold, learn the base encoder's own cosines over BM25 and random pairs of your sentences "
-            "(after Trans-Encoder): the new head learns to read two sentences together, for free. Needs a sentence "
-            "encoder as base. Automatic does it with fewer than 3,000 pairs to train on.",
+            "(after Trans-Encoder): the new head learns to read two sentences together, for free. It needs a "
+            "sentence encoder as base; automatic does it with fewer than 3,000 pairs to train on.",
             **keep(PAGE, project, "warm_start", DEFAULTS.warm_start),
         )
     told: dict[str, Any] = {"warm_start": chosen or DEFAULTS.warm_start}
@@ -179,8 +179,8 @@ def _model_inputs(
     with middle:
         hidden = st.number_input(
             "Hidden units", 1, 8192, step=100, placeholder="none",
-            help="A hidden layer in the head: tanh units between the encoder and the one output. The paper tuned 200 and 400. Empty is a "
-            "linear head.",
+            help="A hidden layer in the head: tanh units between the encoder and the one output; empty is a linear "
+            "head. The paper tuned 200 and 400.",
             **keep(PAGE, project, "hidden", None),
         )  # fmt: skip
     with right:
@@ -210,8 +210,8 @@ def _pos_weight_input(project: Project, classes: tuple[int, int], told: dict[str
     wanted = st.checkbox(
         f"Weigh positives: {ratio}",
         disabled=silver,
-        help="pos_weight of the cross-entropy: a rare class counts as much as the common one. Silver scores have no "
-        "classes, so this is for gold alone. It shifts scores up; the threshold found on dev follows.",
+        help="pos_weight of the cross-entropy: a rare class counts as much as the common one, in gold alone, since "
+        "silver scores have no classes. It shifts scores up; the threshold found on dev follows.",
         **keep(PAGE, project, "pos_weight", DEFAULTS.pos_weight),
     )
     return wanted and not silver

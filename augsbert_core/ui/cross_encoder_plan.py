@@ -40,7 +40,7 @@ def negatives_input(
                 list(NEGATIVES),
                 format_func=NEGATIVES.__getitem__,
                 help="Random pairs are negatives with near certainty, and easy. Mined ones share words with each "
-                "other, so they teach more, but some may be positives that nobody has marked. Gold pairs never "
+                "other, so they teach more, but some may be positives that nobody has marked; gold pairs never "
                 "come back as negatives.",
                 **keep(PAGE, project, "negatives", None),
             )

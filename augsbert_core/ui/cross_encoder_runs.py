@@ -5,15 +5,20 @@ from typing import Any
 
 import streamlit as st
 
+from augsbert_core import explain
 from augsbert_core.options import CrossEncoderOptions, from_json
 from augsbert_core.storage.records import Project, Run
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.cross_encoder_form import DEFAULTS, PAGE
+from augsbert_core.ui.what_happened import what_happened
 from augsbert_core.ui.widgets import as_text
 
 
-def closer_look(bench: Bench, project: Project, trained: Sequence[Run]) -> None:
-    """One of the trained cross-encoders, the newest at first: what was particular about it, and its export."""
+def closer_look(bench: Bench, project: Project, trained: Sequence[Run], n_dev: int) -> None:
+    """One of the trained cross-encoders, the newest at first: what was particular about it, and its export.
+
+    n_dev: gold pairs of the dev split.
+    """
     from augsbert_core.ui.export_panel import export_panel
 
     names = {run.id: f"Run {run.id}: {run.name}" for run in trained}
@@ -30,8 +35,22 @@ def closer_look(bench: Bench, project: Project, trained: Sequence[Run]) -> None:
         st.caption(as_text(" · ".join(facts) or "Trained as the default recipe says"))
         for warning in warnings:
             st.warning(as_text(warning), icon=":material/warning:")
+        what_happened(explained(run, n_dev), "labeler")
         with st.expander("Export this model", icon=":material/ios_share:"):
             export_panel(bench, run)
+
+
+def explained(run: Run, n_dev: int) -> tuple[str, ...]:
+    """What the training of a run has brought, in plain sentences. n_dev: gold pairs of the dev split."""
+    found: Mapping[str, Any] = run.metrics
+    return explain.labeler(
+        metric=str(found.get("metric") or ""),
+        dev_score=found.get("dev_score"),
+        n_dev=n_dev + int(found.get("n_dev_negatives") or 0),
+        curve=[(int(step), float(score)) for step, score in found.get("dev_curve") or []],
+        n_steps=int(found.get("n_steps") or 0),
+        best_step=int(found.get("best_step") or found.get("n_steps") or 0),
+    )
 
 
 def run_facts(run: Run) -> tuple[list[str], list[str]]:

@@ -115,7 +115,13 @@ def write_comparison(
 
 def _popover(key: str) -> Any:
     """Open, it computes; closed, it costs nothing."""
-    return st.popover("Export", icon=":material/download:", key=key, on_change="rerun")
+    return st.popover(
+        "Export",
+        icon=":material/download:",
+        key=key,
+        on_change="rerun",
+        help="Takes the rows that the table shows, filters included, out of the workbench as a file.",
+    )
 
 
 def _how_many(n_pairs: int, what: str, is_filtered: bool) -> str:
@@ -132,7 +138,14 @@ def _kind_label(kind: str) -> str:
 
 def _download(key: str, stem: str, kinds: Sequence[str], n_rows: int, write: Write) -> None:
     """Choose a format, and download a file that is made when the button is pressed."""
-    kind = st.selectbox("Format", kinds, format_func=_kind_label, key=f"{key}-kind")
+    kind = st.selectbox(
+        "Format",
+        kinds,
+        format_func=_kind_label,
+        key=f"{key}-kind",
+        help="The rows are the same in each. For another program take TSV, JSON lines or Parquet, which keep "
+        "every character.",
+    )
     safe = None
     if kind in KINDS:
         # A switch of its own for each format, since each has its usual place.

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from augsbert_core import charts
+from augsbert_core import charts, explain
 from augsbert_core.options import KeepOptions
 from augsbert_core.pairs import ScoreRange
 from augsbert_core.steps.spreads import (
@@ -29,6 +29,7 @@ from augsbert_core.ui.density_controls import density_inputs, settings_text
 from augsbert_core.ui.downloads import show_figure
 from augsbert_core.ui.recipes import keep
 from augsbert_core.ui.silver_filters import short_title
+from augsbert_core.ui.what_happened import what_happened
 from augsbert_core.ui.widgets import as_text
 
 PAGE = "density"
@@ -87,6 +88,17 @@ def density_lab(
     with st.container(border=True, gap="small"):
         _facts(base, silver[0], project.score_range)
         distance_table(base, [*silver, *foreign], project.score_range)
+        ours = silver[0]
+        what_happened(
+            explain.silver_density(
+                n_silver=ours.n,
+                gold=explain.thirds(base.scores, base.counts),
+                silver=explain.thirds(ours.scores, ours.counts),
+                scale=project.score_range,
+                strategy=found.strategy,
+            ),
+            "density",
+        )
 
 
 def other_gold(workspace: Workspace, project: Project, place: int, settings: KeepOptions) -> Spread:
@@ -225,6 +237,7 @@ def distance_table(gold: Spread, others: Sequence[Spread], scale: ScoreRange) ->
                 format="localized", help="Cross-encoder passes that the set cost."
             ),
         },
+        alt="Distance of each silver set to gold",
     )
     st.caption(f"Distances are from {GOLD_NAME.lower()}; silver scores in 512 bins. {STATED}")
 

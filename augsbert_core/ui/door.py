@@ -109,7 +109,12 @@ def seat_panel() -> None:
     seat = seat_here(room) if room else None
     if room is None or seat is None:
         return
-    with st.sidebar.popover(as_text(seat.name), icon=":material/chair:", width="stretch"):
+    with st.sidebar.popover(
+        as_text(seat.name),
+        icon=":material/chair:",
+        width="stretch",
+        help="Your seat in this class: your code, and the way out.",
+    ):
         if seat.is_teacher:
             page_link("classroom", "The class")
         else:
@@ -187,8 +192,18 @@ def _ask_name(room: Classroom) -> None:
         "Type your name. You get a workspace of your own; nobody else in the class sees it."
     )
     with st.form("door-name-form", border=False):
-        name = st.text_input("Your name", key="door-name", max_chars=classroom.LONGEST_NAME)
-        if st.form_submit_button("Come in", type="primary", icon=":material/login:"):
+        name = st.text_input(
+            "Your name",
+            key="door-name",
+            max_chars=classroom.LONGEST_NAME,
+            help="As your teacher sees it in the overview; a first name will do.",
+        )
+        if st.form_submit_button(
+            "Come in",
+            type="primary",
+            icon=":material/login:",
+            help="A new name gets a workspace and a code; a name that is known is asked for its code.",
+        ):
             with user_errors():
                 if classroom.is_taken(room, name):
                     st.session_state[KNOWN] = classroom.clean_name(name)
@@ -202,11 +217,27 @@ def _ask_code(room: Classroom, name: str) -> None:
         "if not, go back and add something to your name."
     )
     with st.form("door-code-form", border=False):
-        code = st.text_input("Your code", key="door-code", type="password", max_chars=12)
-        if st.form_submit_button("Go on with my work", type="primary", icon=":material/login:"):
+        code = st.text_input(
+            "Your code",
+            key="door-code",
+            type="password",
+            max_chars=12,
+            help="The four digits of your first visit; your teacher can give you new ones.",
+        )
+        if st.form_submit_button(
+            "Go on with my work",
+            type="primary",
+            icon=":material/login:",
+            help="Opens your workspace as you left it, on any computer of the class.",
+        ):
             with user_errors():
                 sit_down(classroom.pick_up_seat(room, name, code))
-    if st.button("Another name", icon=":material/arrow_back:", type="tertiary"):
+    if st.button(
+        "Another name",
+        icon=":material/arrow_back:",
+        type="tertiary",
+        help="Back to the question for a name, if this seat is not yours.",
+    ):
         del st.session_state[KNOWN]
         st.rerun()
 
@@ -225,7 +256,9 @@ def teacher_form(room: Classroom) -> None:
             type="password",
             help="Printed on the console when the class was started.",
         )
-        if st.form_submit_button("Open the overview"):
+        if st.form_submit_button(
+            "Open the overview", help="Who is here, how far each one is, and whose jobs run."
+        ):
             with user_errors():
                 sit_down(classroom.sit_as_teacher(room, code))
 
@@ -245,7 +278,12 @@ def _show_code(seat: Seat) -> None:
             "computer. It is not shown again."
         )
         st.code(code, language=None)
-        if st.button("I have written it down", type="primary", key="code-kept"):
+        if st.button(
+            "I have written it down",
+            type="primary",
+            key="code-kept",
+            help="Hides the code for good and opens your workspace.",
+        ):
             del st.session_state[CODE]
             st.rerun()
     st.stop()

@@ -15,6 +15,7 @@ import streamlit as st
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.exporting.files import to_csv
 from augsbert_core.pairs import ScoreRange
+from augsbert_core.ui.figures import draw
 from augsbert_core.ui.widgets import as_text
 
 FORMAT = "figure-format"
@@ -71,14 +72,19 @@ def show_figure(
     """
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         st.markdown(f"**{title}**", width="stretch")
-        with st.popover("Figure", icon=":material/download:", key=f"{key}-figure"):
+        with st.popover(
+            "Figure",
+            icon=":material/download:",
+            key=f"{key}-figure",
+            help="Save this figure: live in a browser, or as an image for a paper or slides.",
+        ):
             _downloads(figure, key, name)
     shown = go.Figure(figure).update_layout(paper_bgcolor=_ground())
     config = image_config(name, st.session_state.get(FORMAT, "png"), figure.layout.height)
     if on_range is None or scale is None:
-        st.plotly_chart(shown, key=key, alt=alt, config=config)
+        draw(shown, key=key, alt=alt, config=config)
         return
-    st.plotly_chart(
+    draw(
         shown,
         key=key,
         alt=alt,

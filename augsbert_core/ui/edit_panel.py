@@ -136,6 +136,7 @@ def overwritten_notice(workspace: Workspace, scope: edits.Scope, actor: str, tel
                 type="tertiary",
                 on_click=st.session_state.pop,
                 args=(OVERWRITTEN, None),
+                help="Nothing is taken back, neither these pairs nor the others.",
             )
 
 
@@ -157,7 +158,11 @@ def edit_log_panel(
             st.caption("Nobody has decided anything here yet.")
             return
         chosen = st.selectbox(
-            "Person", [EVERYBODY, *people], key=f"{key}-log-actor", persist_state="session"
+            "Person",
+            [EVERYBODY, *people],
+            key=f"{key}-log-actor",
+            persist_state="session",
+            help="Whose decisions are listed; undo takes back your own only.",
         )
         actor = "" if chosen == EVERYBODY else chosen
         total = edits.count_edits(workspace, scope, actor=actor)
@@ -183,6 +188,7 @@ def edit_log_panel(
                 "Pairs": st.column_config.NumberColumn(format="localized", width=60),
                 "Taken back": st.column_config.TextColumn(width=85),
             },
+            alt="Log of edits, newest first",
         )
 
 

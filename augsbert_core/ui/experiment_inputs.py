@@ -120,6 +120,8 @@ def silver_inputs(
             sets,
             key=f"{PAGE}-{project.id}-set-{sets[0]}",
             format_func="Set {}".format,
+            help="The one labelling run that all students of the experiment learn from; only their own seed then "
+            "varies.",
         )
         return SilverChoice(replace(recipe, silver_set_id=chosen))
     candidates = candidates_input(bench, project, recipe.seed)
@@ -130,6 +132,7 @@ def silver_inputs(
         [run.id for run in labelers],
         format_func=lambda number: f"Run {number}",
         key=f"{PAGE}-{project.id}-labeler-{labelers[0].id}",
+        help="The trained cross-encoder that labels the candidates once, for all students.",
     )
     return SilverChoice(plain, None, candidates, f"run:{by}")
 
@@ -146,6 +149,7 @@ def candidates_input(bench: Bench, project: Project, seed: int) -> SampleOptions
             else f"Candidate set {number}: {describe(bench, sets[number])}, {sets[number].n_pairs:,} pairs"
         ),
         key=f"{PAGE}-{project.id}-candidates-{max(sets, default=0)}",
+        help="The unscored pairs that become silver. Sampled anew, they are drawn with the seed of the recipe.",
     )
     return chosen or SampleOptions(seed=seed)
 
@@ -162,6 +166,8 @@ def number_list(
     text = st.text_input(
         label,
         placeholder="the recipe's own",
+        help="Numbers with commas or spaces between them, each tried with each of the other lists. Empty takes "
+        "what the recipe has.",
         **keep(PAGE, project, f"{name}-{grid}", ", ".join(f"{value:g}" for value in default)),
     )
     return numbers_in(text, kind, label)

@@ -6,13 +6,15 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from augsbert_core import charts
+from augsbert_core import charts, explain
 from augsbert_core.steps.batch_summary import summary_csv
+from augsbert_core.steps.plans.parts import AUGMENTED, GOLD_ONLY, LABELER
 from augsbert_core.storage.records import Project, Run
 from augsbert_core.storage.runs import list_runs
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.downloads import file_stem, show_figure
 from augsbert_core.ui.recipes import METRIC_NAMES, count_column
+from augsbert_core.ui.what_happened import what_happened
 from augsbert_core.ui.widgets import as_text, time_text
 
 NAMES = {"dev_score": "Dev", "test_score": "Test", "auc05": "AUC(0.05)"}
@@ -31,7 +33,11 @@ def show_experiment(bench: Bench, found: list[Run]) -> None:
     """Choose one of the experiments and see its outcome, figure and tables."""
     names = {run.id: f"Run {run.id} · {run.name} · {time_text(run.created_at)}" for run in found}
     chosen = st.selectbox(
-        "Experiment", list(names), format_func=names.__getitem__, key=f"result-{found[0].id}"
+        "Experiment",
+        list(names),
+        format_func=names.__getitem__,
+        key=f"result-{found[0].id}",
+        help="Each batch of runs that has results, the newest first.",
     )
     run = next((one for one in found if one.id == chosen), found[0])
     told = run.metrics["summary"]
@@ -47,6 +53,7 @@ def show_experiment(bench: Bench, found: list[Run]) -> None:
     _groups_table(told)
     for note in told["notes"]:
         st.caption(as_text(note))
+    what_happened(explained(told, score), f"experiment-{run.id}")
     with st.expander("Every run", icon=":material/list:"):
         _rows_table(told)
     _downloads(run, told)
@@ -136,6 +143,46 @@ def mean_text(mean: float | None, deviation: float | None) -> str:
     return f"{100 * mean:.1f}" + ("" if deviation is None else f" ± {100 * deviation:.1f}")
 
 
+def explained(told: dict[str, Any], score: str) -> tuple[str, ...]:
+    """What an experiment has shown in plain sentences; nothing before two models have a score."""
+    split = NAMES[score].lower()
+    if told["kind"] == "learning-curve":
+        points = curve_points(told, score)
+        return explain.learning_curve(
+            points=[
+                (str(series), int(n_gold), float(value))
+                for series, n_gold, value in zip(
+                    points["series"], points["n_gold"], points["value"], strict=True
+                )
+            ],
+            split=split,
+            with_silver=AUGMENTED,
+            without="Gold-only",
+        )
+    two = _two_that_matter(told["groups"], score)
+    if two is None:
+        return ()
+    first, second = (
+        explain.Group(one["group"], one["n"], one[score], one[f"{score}_sd"]) for one in two
+    )
+    return explain.two_groups(first=first, second=second, split=split)
+
+
+def _two_that_matter(
+    groups: list[dict[str, Any]], score: str
+) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """With and without silver where an experiment has both, else the best two of its trained models."""
+    trained = {
+        one["group"]: one
+        for one in groups
+        if one[score] is not None and one["n_steps"] and one["group"] != LABELER
+    }
+    if AUGMENTED in trained and GOLD_ONLY in trained:
+        return trained[AUGMENTED], trained[GOLD_ONLY]
+    best = sorted(trained.values(), key=lambda one: -float(one[score]))[:2]
+    return (best[0], best[1]) if len(best) == 2 else None
+
+
 def _figure(run: Run, told: dict[str, Any], score: str) -> None:
     split = NAMES[score].lower()
     axis = f"{metric_name(told)} × 100 on {split}"
@@ -170,6 +217,7 @@ def _groups_table(told: dict[str, Any]) -> None:
                 "Seconds", format="%.0f", width=80, help="Training time, on average."
             ),
         },
+        alt="Results of the experiment by model",
     )
     if any(group["n"] > 1 for group in told["groups"]):
         st.caption("Mean ± standard deviation over the seeds (n − 1).")
@@ -187,15 +235,31 @@ def _rows_table(told: dict[str, Any]) -> None:
     frame = pd.DataFrame(shown).dropna(axis="columns", how="all")
     scores = {title: st.column_config.NumberColumn(format="%.1f") for title in NAMES.values()}
     numbers = {name: st.column_config.NumberColumn(format="%d") for name in ("Run", "Seed")}
-    st.dataframe(frame, hide_index=True, placeholder="", column_config=scores | numbers)
+    st.dataframe(
+        frame,
+        hide_index=True,
+        placeholder="",
+        column_config=scores | numbers,
+        alt="Results of the experiment by run",
+    )
 
 
 def _downloads(run: Run, told: dict[str, Any]) -> None:
     stem = file_stem(run.name)
     with st.container(horizontal=True):
-        for name, content, mime in (
-            ("summary.csv", summary_csv(told), "text/csv"),
-            ("summary.json", json.dumps(told, indent=2).encode(), "application/json"),
+        for name, content, mime, why in (
+            (
+                "summary.csv",
+                summary_csv(told),
+                "text/csv",
+                "Every run, and the mean and standard deviation of each group, for a spreadsheet.",
+            ),
+            (
+                "summary.json",
+                json.dumps(told, indent=2).encode(),
+                "application/json",
+                "All that this page shows of the experiment, for scripts.",
+            ),
         ):
             st.download_button(
                 name,
@@ -205,4 +269,5 @@ def _downloads(run: Run, told: dict[str, Any]) -> None:
                 icon=":material/download:",
                 key=f"{name}-{run.id}",
                 on_click="ignore",
+                help=why,
             )

@@ -72,6 +72,8 @@ def choose_kind() -> str:
         required=True,
         key="experiment-kind",
         persist_state="session",
+        help="A question that one training cannot answer: its runs are queued as one job and summed up in a "
+        "table.",
     )
     chosen = kind or "multi-run"
     st.markdown(WHY[chosen])
@@ -118,7 +120,11 @@ def start_button(bench: Bench, planned: Planned | None) -> None:
         persist_state="session",
     )
     if st.button(
-        "Start", type="primary", icon=":material/play_arrow:", disabled=planned is None
+        "Start",
+        type="primary",
+        icon=":material/play_arrow:",
+        disabled=planned is None,
+        help="Queues all runs as one job. Stopped, it can be resumed, and finished runs are not done again.",
     ) and (planned is not None):
         with user_errors():
             jobs.enqueue(
@@ -158,6 +164,7 @@ def _sweep_form(bench: Bench, project: Project) -> Planned:
             "Of the",
             ["bi-encoder", "cross-encoder"],
             required=True,
+            help="Which training is repeated with other values: that of the student, or that of the labeler.",
             **keep(PAGE, project, "sweep-of", "bi-encoder"),
         )
     with right:
@@ -168,6 +175,7 @@ def _sweep_form(bench: Bench, project: Project) -> Planned:
                 "top-k": "Top-k of the paper", "bert": "BERT's grid", "rates": "Learning rates",
             }.__getitem__,
             key=f"{PAGE}-{project.id}-grid",
+            help="A list to begin with; every number of it can be changed below.",
         )  # fmt: skip
     preset = GRIDS[grid]
     st.caption(as_text(f"These are {preset.source}."))
@@ -233,6 +241,8 @@ def _curve_form(bench: Bench, project: Project) -> Planned:
         [0.05, 0.1, 0.25, 0.5, 0.75, 1.0],
         selection_mode="multi",
         format_func=lambda share: f"{share:.0%}",
+        help="How many of the training pairs the runs of each point get, drawn with their seed; all are measured "
+        "on the same pairs.",
         **keep(PAGE, project, "shares", [0.1, 0.25, 0.5, 1.0]),
     )
     silver = silver_inputs(bench, project, recipe, can_name_labeler=False)
@@ -276,6 +286,7 @@ def _adaptation_form(bench: Bench, project: Project) -> Planned:
             targets,
             format_func=lambda number: names[number].name,
             key=f"{PAGE}-{project.id}-target",
+            help="The domain to adapt to: its sentences are paired and labelled, its gold pairs train nothing.",
         )
     if source is None or target is None:
         raise WorkbenchError("No project has gold training pairs. Import some first.")
@@ -290,6 +301,7 @@ def _adaptation_form(bench: Bench, project: Project) -> Planned:
             else f"Candidate set {number}: {sets[number].n_pairs:,} pairs, {sets[number].strategy}"
         ),
         key=f"{PAGE}-{target}-target-candidates",
+        help="The candidates that the source's labeler scores; the students learn from these silver pairs alone.",
     )
     num_runs, seed_step = seeds_input(project, default=1, name="adapt")
     device = device_input(PAGE, project)

@@ -137,7 +137,11 @@ def _card_preview(workspace: Workspace, run: Run) -> None:
 
 def _push_popover(workspace: Workspace, run: Run) -> None:
     popover = st.popover(
-        "Push to a hub", icon=":material/cloud_upload:", key=f"push-{run.id}", on_change="rerun"
+        "Push to a hub",
+        icon=":material/cloud_upload:",
+        key=f"push-{run.id}",
+        on_change="rerun",
+        help="Share this model with its card on the Hugging Face hub; nothing is sent before you press Push.",
     )
     if not popover.open:
         return
@@ -152,6 +156,7 @@ def _push_popover(workspace: Workspace, run: Run) -> None:
                           "Size": [size_text(size) for _, size in files]}),
             hide_index=True,
             height=150,
+            alt="Files that would be sent",
         )  # fmt: skip
         _push_form(workspace, run)
 
@@ -160,7 +165,12 @@ def _push_form(workspace: Workspace, run: Run) -> None:
     """Inputs that are cleared when sent: the token is in no widget afterwards, and stored nowhere."""
     from_environment = os.environ.get("HF_TOKEN", "")
     with st.form(f"push-form-{run.id}", clear_on_submit=True, border=False):
-        repo = st.text_input("Repository", placeholder="owner/name", key=f"push-repo-{run.id}")
+        repo = st.text_input(
+            "Repository",
+            placeholder="owner/name",
+            key=f"push-repo-{run.id}",
+            help="Your account or organisation, a slash, and a name; it is made if there is none.",
+        )
         token = st.text_input(
             "Token with write access",
             type="password",
@@ -169,9 +179,23 @@ def _push_form(workspace: Workspace, run: Run) -> None:
             help="Used for this upload alone and stored nowhere. Without one, HF_TOKEN is taken.",
             key=f"push-token-{run.id}",
         )
-        private = st.checkbox("Private repository", value=True, key=f"push-private-{run.id}")
-        sure = st.checkbox("Yes, upload these files to this repository", key=f"push-sure-{run.id}")
-        sent = st.form_submit_button("Push", type="primary", icon=":material/cloud_upload:")
+        private = st.checkbox(
+            "Private repository",
+            value=True,
+            key=f"push-private-{run.id}",
+            help="Visible to you and your organisation only; a public one that is there already is refused.",
+        )
+        sure = st.checkbox(
+            "Yes, upload these files to this repository",
+            key=f"push-sure-{run.id}",
+            help="The weights, and a card that holds counts, options and scores, never a sentence of yours.",
+        )
+        sent = st.form_submit_button(
+            "Push",
+            type="primary",
+            icon=":material/cloud_upload:",
+            help="Uploads all of it as one commit while you wait.",
+        )
     if not sent:
         return
     if not sure:

@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from augsbert_core import explain
 from augsbert_core.options import BatchOptions, GateOptions, from_json
 from augsbert_core.steps.gate import gate_cells
 from augsbert_core.steps.labelers import latest_gate, scorers_at_hand
@@ -15,6 +16,7 @@ from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.job_panel import batch_kind, job_panel, launch
 from augsbert_core.ui.last_job import needs_a_look
 from augsbert_core.ui.recipes import METRIC_NAMES
+from augsbert_core.ui.what_happened import what_happened
 from augsbert_core.ui.widgets import as_text, user_errors
 
 TRIAL = "will-silver-help"
@@ -35,6 +37,7 @@ def gate_panel(bench: Bench, project: Project) -> None:
         else:
             _show_verdict(found.metrics["verdict"], found.metrics["sentence"])
             _show_table(found.metrics)
+            what_happened(explained(found.metrics), "gate")
         _show_trial(latest_trial(bench, project))
         _buttons(bench, project, has_labeler=bool(at_hand))
     if needs_a_look(bench, "gate"):
@@ -102,11 +105,27 @@ def _show_table(found: dict[str, Any]) -> None:
             ),
             "apart": st.column_config.TextColumn("95 % interval of it"),
         },
+        alt="Labelers measured on dev",
     )
     notes = " ".join(as_text(note) for note in found.get("notes", []))
     st.caption(
         f"On {found['n_pairs']:,} {found['split']} pairs, best first. {notes} Intervals: bootstrap over the pairs; "
         "they say nothing about other seeds."
+    )
+
+
+def explained(found: dict[str, Any]) -> tuple[str, ...]:
+    """What the metrics of a gate mean, in plain sentences."""
+    best: dict[str, Any] = next(iter(found["rows"]), {})
+    return explain.gate(
+        verdict=found["verdict"],
+        n_pairs=found["n_pairs"],
+        split=found["split"],
+        difference=best.get("difference"),
+        low=best.get("difference_low"),
+        high=best.get("difference_high"),
+        labeler_score=best.get("value"),
+        untrained_score=(found.get("untrained") or {}).get("value"),
     )
 
 

@@ -104,6 +104,8 @@ def import_panel(bench: Bench, project: Project, kind: str, place: str = "gold")
             type="primary",
             icon=":material/download_done:",
             key=f"{kind}-import",
+            help="Writes what the preview shows, all or nothing; the tab Imports of the Gold page can take it "
+            "back.",
         ):
             _import(bench, project, sources, choices.options, kind, place)
 
@@ -120,6 +122,7 @@ def import_without_scores(
         format_func=KINDS_WITHOUT_SCORES.__getitem__,
         key=f"{place}-unlabelled-kind",
         persist_state="session",
+        help="What one row holds; none of these has a score.",
     )
     st.markdown(WHAT_FOR[str(kind)])
     import_panel(bench, project, str(kind), place)
@@ -184,6 +187,7 @@ def _offer_job(
         type="primary",
         icon=":material/download_done:",
         key=f"{kind}-import",
+        help="Reads the whole files as a job: all rows come in, or, when it is cancelled, none.",
     ):
         return
     home = bench.workspace.home
@@ -218,7 +222,12 @@ def show_reports(bench: Bench, *, whole: bool = True) -> None:
                 f":green[:material/check_circle:] **Imported** {names}{more}: {Report.of(runs).summary}.{where}",
                 width="stretch",
             )
-            if st.button("Put away", type="tertiary", icon=":material/close:"):
+            if st.button(
+                "Put away",
+                type="tertiary",
+                icon=":material/close:",
+                help="Hides this report; the tab Imports of the Gold page keeps it.",
+            ):
                 st.session_state.pop("import-report", None)
                 st.session_state.pop(BEGUN_AFTER, None)
                 st.rerun()

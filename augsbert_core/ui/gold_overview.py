@@ -4,9 +4,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import streamlit as st
 
-from augsbert_core import charts
+from augsbert_core import charts, explain
 from augsbert_core.pairs import SPLITS
 from augsbert_core.storage.gold import (
     GoldFilter,
@@ -24,7 +25,9 @@ from augsbert_core.storage.triplets import count_triplets
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.checklist import many
 from augsbert_core.ui.data_export import gold_export
+from augsbert_core.ui.figures import draw
 from augsbert_core.ui.import_report import show_report
+from augsbert_core.ui.what_happened import what_happened
 from augsbert_core.ui.widgets import (
     as_text,
     empty_state,
@@ -46,15 +49,33 @@ def overview(bench: Bench, project: Project) -> None:
     """Counts and score histogram of the gold pairs, what is odd about them, and all of them in a table."""
     counts = count_project(bench.workspace, project.id)
     if not counts.gold:
-        empty_state("No gold pairs yet. Import a file of scored sentence pairs in the next tab.")
+        place = empty_state(
+            "No gold pairs yet. Gold pairs are sentence pairs that people have scored: the labeler learns from them, "
+            "and every model is measured on them. Some hundred are enough to begin with.",
+            page="annotate",
+            label="Score pairs by hand",
+        )
+        with place:
+            _import_button()
         return
     _counts(counts)
     report = gold_report(bench.workspace, project.id)
     chart, facts = st.columns([3, 2], gap="medium")
     with chart:
-        _histogram(bench, project)
+        values = _histogram(bench, project)
     with facts:
         _facts(project, counts, report)
+    learnt = values["train"]
+    what_happened(
+        explain.gold_pairs(
+            n_train=counts.train,
+            n_test=counts.test,
+            high_share=float((learnt >= 0.5).mean()) if len(learnt) else None,
+            middle=f"{project.score_range.to_raw(0.5):g}",
+            task=project.task,
+        ),
+        "gold",
+    )
     st.subheader("All gold pairs", anchor=False)
     _table(bench, project)
 
@@ -74,14 +95,17 @@ def _counts(counts: ProjectCounts) -> None:
         )
 
 
-def _histogram(bench: Bench, project: Project) -> None:
+def _histogram(bench: Bench, project: Project) -> dict[str, np.ndarray]:
+    """Draw the scores of each split, and return them."""
     values = {split: gold_scores(bench.workspace, project.id, (split,)) for split in SPLITS}
     present = {split: scores for split, scores in values.items() if len(scores)}
-    st.plotly_chart(
+    draw(
         charts.histogram_figure(present, project.score_range),
         key="gold-histogram",
+        alt="How many gold pairs have which score, by split",
         config={"displayModeBar": False},
     )
+    return values
 
 
 def report_sentences(counts: ProjectCounts, report: GoldReport) -> list[tuple[str, str]]:
@@ -154,8 +178,16 @@ def _table(bench: Bench, project: Project) -> None:
             key="gold-search",
             placeholder="Words in either sentence",
             icon=":material/search:",
+            help="Pairs in which either sentence has this piece of text, whatever the capitals.",
         )
-        splits = st.pills("Split", SPLITS, selection_mode="multi", key="gold-splits")
+        splits = st.pills(
+            "Split",
+            SPLITS,
+            selection_mode="multi",
+            key="gold-splits",
+            help="Train teaches models, dev chooses among checkpoints, test is for the final number. None chosen "
+            "shows all.",
+        )
         export_place = st.container(width="content")
     low, high = project.score_range.low, project.score_range.high
     chosen = GoldFilter(splits=tuple(splits), text=text)
@@ -171,6 +203,7 @@ def _table(bench: Bench, project: Project) -> None:
     page["source"] = page["source_file"] + ", line " + page["source_line"].astype(str)
     table.dataframe(
         page,
+        alt="Gold pairs",
         hide_index=True,
         column_order=("raw_score", "sentence1", "sentence2", "split", "source"),
         column_config={
@@ -189,7 +222,12 @@ def imports(bench: Bench, project: Project) -> None:
     """The imports of a project with their reports; each file of them can be taken back."""
     runs = list_runs(bench.workspace, project.id, step="import")
     if not runs:
-        empty_state("Nothing was imported yet.")
+        place = empty_state(
+            "Nothing was imported yet. Each import is listed here with its file, what was rejected and why, and can be "
+            "taken back as a whole."
+        )
+        with place:
+            _import_button()
         return
     _beside_gold(bench, project)
     for together in came_together(runs):
@@ -274,13 +312,34 @@ def import_facts(run: Run) -> str:
     return " · ".join(parts)
 
 
+def _import_button() -> None:
+    st.button(
+        "Import gold pairs",
+        type="primary",
+        icon=":material/upload_file:",
+        on_click=st.session_state.update,
+        args=({"gold-tab-next": "Import gold pairs"},),
+        help="Opens the tab for files with two sentences and a score per row.",
+    )
+
+
 def _remove(bench: Bench, run: Run) -> None:
-    with st.popover("Remove", icon=":material/undo:"), user_errors():
+    with (
+        st.popover(
+            "Remove", icon=":material/undo:", help="Take this import back, after asking once more."
+        ),
+        user_errors(),
+    ):
         st.markdown(
             "Its rows go, and sentences that nothing else uses. Models that were trained on them stay, but "
             "their scores no longer belong to the gold pairs you then have."
         )
-        if st.button("Remove for good", type="primary", key=f"remove-import-{run.id}"):
+        if st.button(
+            "Remove for good",
+            type="primary",
+            key=f"remove-import-{run.id}",
+            help="To have these rows again, import the file again.",
+        ):
             remove_import(bench.workspace, run.id)
             flash(f"Removed {run.name}", ":material/undo:")
             st.rerun()

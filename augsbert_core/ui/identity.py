@@ -62,7 +62,12 @@ def name_button() -> str:
             max_chars=LONGEST_NAME,
             help="Undo takes back your own decisions alone. The name stays in the address of the page.",
         )
-        st.form_submit_button("Take this name", type="primary", on_click=take)
+        st.form_submit_button(
+            "Take this name",
+            type="primary",
+            on_click=take,
+            help="Decisions and scores are kept under this name from now on; earlier ones keep theirs.",
+        )
     return person()
 
 

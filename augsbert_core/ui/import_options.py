@@ -118,6 +118,7 @@ def _which(sources: Sequence[Source], kind: str, large: bool) -> tuple[int, bool
             key=f"{kind}-shown-{sources[0].key}",
             width=320,
             persist_state="session",
+            help="Its columns, preview and report are shown below.",
         )
         if not alike:
             st.caption(

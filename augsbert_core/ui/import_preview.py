@@ -49,6 +49,7 @@ def show_raw(table: Table, titles: Mapping[int, str]) -> None:
         height=_height(frame),
         column_order=order,
         column_config={name: _width(name) for name in order},
+        alt="First rows of the file, as they stand in it",
     )
 
 
@@ -93,7 +94,13 @@ def show_stored(plan: ImportPlan, source: int, n_sources: int) -> None:
         config["0 to 1"] = st.column_config.NumberColumn(
             format="%.3f", width=70, help="The score on the scale that all steps work with."
         )
-    st.dataframe(frame, hide_index=True, height=_height(frame), column_config=config)
+    st.dataframe(
+        frame,
+        hide_index=True,
+        height=_height(frame),
+        column_config=config,
+        alt="First pairs, as they would be stored",
+    )
 
 
 def stored_frame(plan: ImportPlan, source: int | None = None) -> pd.DataFrame:
@@ -190,6 +197,7 @@ def show_repeats(plan: ImportPlan) -> None:
                 repeated_frame(plan),
                 hide_index=True,
                 height="content" if len(plan.repeated) < 9 else 320,
+                alt="Pairs that occur more than once",
             )
             n_rows = plan.repeats.n_rows_repeated + plan.repeats.n_pairs_repeated
             if n_rows > len(plan.repeated):
@@ -263,7 +271,12 @@ def show_leaks(leaks: Sequence[Leak], held: Sequence[Leak] = ()) -> Any:
             )
             return box
         st.markdown(":orange[:material/water_drop:] **Leak report**: what splits have in common")
-        st.dataframe(leak_frame(leaks, held), hide_index=True, height="content")
+        st.dataframe(
+            leak_frame(leaks, held),
+            hide_index=True,
+            height="content",
+            alt="Pairs that would be in two splits",
+        )
         st.caption(
             "The last two columns say how many rows of the earlier split would go if no pair, or no sentence, were "
             "shared."
@@ -276,7 +289,11 @@ def show_rejected(rejected: Sequence[Rejected], key: str) -> None:
     if not rejected:
         return
     with st.expander(f"{many(len(rejected), 'rejected row')}", icon=":material/block:"):
-        st.dataframe(rejected_frame(rejected), hide_index=True)
+        st.dataframe(
+            rejected_frame(rejected),
+            hide_index=True,
+            alt="Rows that would be rejected, with reasons",
+        )
         if len(rejected) > SHOWN_REJECTS:
             st.caption(f"The first {SHOWN_REJECTS:,} are shown; the file has all of them.")
         st.download_button(
@@ -287,6 +304,7 @@ def show_rejected(rejected: Sequence[Rejected], key: str) -> None:
             icon=":material/download:",
             key=f"rejected-{key}",
             on_click="ignore",
+            help="Every row that will not come in with its line and the reason, to be mended and imported.",
         )
 
 

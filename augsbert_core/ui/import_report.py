@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from augsbert_core import explain
 from augsbert_core.charts.imports import imported_scores_figure, lengths_figure
 from augsbert_core.exporting.files import rejected_csv
 from augsbert_core.importing.leaks import Leak
@@ -23,7 +24,9 @@ from augsbert_core.storage.rejects import import_rejects
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.checklist import many
 from augsbert_core.ui.downloads import file_stem
+from augsbert_core.ui.figures import draw
 from augsbert_core.ui.import_preview import SHOWN_REJECTS, repeats_words, show_leaks
+from augsbert_core.ui.what_happened import what_happened
 from augsbert_core.ui.widgets import as_text
 
 TOKENS_PER_WORD = 1.3
@@ -108,6 +111,18 @@ def show_report(bench: Bench, runs: Sequence[Run], key: str) -> None:
     _rejected(bench.workspace, report, key)
     _repeated(report, key)
     _notes(report)
+    what_happened(
+        explain.imported(
+            kind=report.kind,
+            n_read=report.total("rows_read"),
+            n_kept=report.total("pairs_kept"),
+            n_rejected=report.total("rejected"),
+            n_others=sum(
+                int(report.joint.get(name) or 0) for name in ("collapsed", "left_out", "leaked")
+            ),
+        ),
+        key,
+    )
     st.download_button(
         "The report as JSON",
         partial(report_json, bench.workspace, runs),
@@ -157,6 +172,7 @@ def _files(report: Report) -> None:
         ),
         hide_index=True,
         height="content",
+        alt="Files of this import",
     )
 
 
@@ -170,15 +186,23 @@ def _figures(report: Report) -> None:
     if scores and scale is not None:
         with left:
             st.markdown("**Scores**")
-            st.plotly_chart(imported_scores_figure(scores, scale), key=f"{key}-scores", config=PLOT)
+            draw(
+                imported_scores_figure(scores, scale),
+                key=f"{key}-scores",
+                config=PLOT,
+                alt="How many imported pairs have which score",
+            )
     else:
         right = left
     limit = BiEncoderOptions().max_length
     long_from = next((edge for edge in LENGTH_EDGES if edge * TOKENS_PER_WORD > limit), None)
     with right:
         st.markdown("**Lengths**")
-        st.plotly_chart(
-            lengths_figure(lengths, LENGTH_EDGES, long_from), key=f"{key}-lengths", config=PLOT
+        draw(
+            lengths_figure(lengths, LENGTH_EDGES, long_from),
+            key=f"{key}-lengths",
+            config=PLOT,
+            alt="How many sentences have how many words",
         )
         st.caption(length_words(lengths, int(overview.get("longest") or 0), limit))
 
@@ -224,6 +248,7 @@ def _rejected(workspace: Workspace, report: Report, key: str) -> None:
             ),
             hide_index=True,
             height="content",
+            alt="Reasons for rejected rows",
         )
         several = len(report.runs) > 1
         with st.expander("The rows", icon=":material/list:"):
@@ -238,6 +263,7 @@ def _rejected(workspace: Workspace, report: Report, key: str) -> None:
                     for name, row in rows[:SHOWN_REJECTS]
                 ),
                 hide_index=True,
+                alt="Rejected rows",
             )
             if len(rows) > SHOWN_REJECTS:
                 st.caption(f"The first {SHOWN_REJECTS:,} are shown; the file has all of them.")
@@ -254,6 +280,7 @@ def _rejected(workspace: Workspace, report: Report, key: str) -> None:
                 icon=":material/download:",
                 key=f"{key}-rejected-{run.id}",
                 on_click="ignore",
+                help="What was left out, with line and reason, to be mended and imported.",
             )
 
 
@@ -276,6 +303,7 @@ def _repeated(report: Report, key: str) -> None:
             hide_index=True,
             height="content",
             column_config={"Times": st.column_config.NumberColumn(width=70, format="localized")},
+            alt="Sentences that occur most often",
         )
 
 

@@ -194,6 +194,7 @@ def _edit_words(words: Counter[str], known: Mapping[str, float], key: str) -> di
                 width="small", help="On the scale below. Rows whose word has no score are rejected."
             ),
         },
+        alt="Scores for the words of the file, can be edited",
     )
     missing = int(edited["Score"].isna().sum())
     if missing:

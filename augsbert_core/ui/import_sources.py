@@ -52,8 +52,9 @@ def choose_sources(prefix: str, example: str) -> list[Source]:
         default=WAYS[0],
         required=True,
         key=f"{prefix}-way",
-        label_visibility="collapsed",
         persist_state="session",
+        help="Files of this computer, rows copied from a spreadsheet, or a dataset by folder or by its name on "
+        "the hub.",
     )
     if way == "Pasted text":
         return _pasted(prefix, example)
@@ -89,6 +90,7 @@ def _files(prefix: str) -> None:
         type=FILE_TYPES,
         accept_multiple_files=True,
         key=key,
+        help="Columns, separator and encoding are found out by trying; you see the result before anything is stored.",
         on_change=lambda: st.session_state.update({f"{prefix}-changed": True}),
     )
     # Another tab or page empties the uploader without a change by the user: what was chosen then stays.
@@ -107,6 +109,7 @@ def _files(prefix: str) -> None:
                 key=f"{prefix}-forget",
                 on_click=forget_sources,
                 args=(prefix,),
+                help="Takes the files off this form; what was imported stays.",
             )
 
 
@@ -117,6 +120,8 @@ def _pasted(prefix: str, example: str) -> list[Source]:
         height=180,
         placeholder=example,
         persist_state="session",
+        help="Paste from a spreadsheet or type; columns are split by tabs, commas, semicolons or bars, found out "
+        "by trying.",
     )
     if not text.strip():
         return []
@@ -143,7 +148,12 @@ def _dataset(prefix: str) -> None:
             help="Of a hub dataset: a branch, tag or commit. A folder has none.",
             persist_state="session",
         )
-        pressed = st.button("Read it", icon=":material/folder_open:", key=f"{prefix}-read-dataset")
+        pressed = st.button(
+            "Read it",
+            icon=":material/folder_open:",
+            key=f"{prefix}-read-dataset",
+            help="Reads all its splits; a hub dataset is downloaded first.",
+        )
     if not pressed:
         return
     _keep(prefix, "Folder or hub", Chosen())

@@ -27,7 +27,7 @@ DEALT_HELP = (
     "**Linked sentences always together**: no sentence is in two splits, as the paper did for Quora; two pairs are "
     "linked when they share a sentence. **By pair**: repeats of a pair stay together, but sentences may be in two "
     "splits. **Scores alike in each**: low and high scores in the same shares everywhere. **Whole groups**: test "
-    "topics are then new to the models. **Where possible** keeps linked sentences together when the shares can then be met, else repeats alone."
+    "topics are then new to the models. **Where possible**: linked sentences stay together when the shares can then be met, else repeats alone."
 )
 REPEATS = {
     "keep": "Keep every row",
@@ -104,6 +104,8 @@ def _whole(
             index=SPLITS.index(guess or "train"),
             key=f"{prefix}-whole-{number}-{source.key}",
             persist_state="session",
+            help="Train teaches the models, dev picks the best checkpoint, test measures at the end. Names such "
+            "as dev.csv are recognised.",
         )
     return splits
 
@@ -127,6 +129,7 @@ def _deal(options: ImportOptions, groups: Counter[str], prefix: str) -> ImportOp
             format="%g",
             key=f"{prefix}-share-{split}",
             persist_state="session",
+            help="The share of the pairs for this split; only the proportions matter. 80, 10 and 10 are usual.",
         )
         for cell, split, preset in zip(st.columns(len(SPLITS)), SPLITS, options.ratios, strict=True)
     ]
@@ -161,6 +164,7 @@ def _group_editor(groups: Counter[str], prefix: str) -> tuple[str, ...]:
                 options=["dealt", *SPLITS], required=True, width="small"
             ),
         },
+        alt="Split of each group, can be edited",
     )
     if len(groups) > MOST_GROUPS:
         st.caption(f"The {MOST_GROUPS} largest of {len(groups):,} groups; the others are dealt.")
@@ -207,6 +211,8 @@ def choose_rows(options: ImportOptions, has_groups: bool, prefix: str) -> Import
                 key=f"{prefix}-subsample",
                 width=220,
                 persist_state="session",
+                help="The first rows keep the order of the file. As many of each score gives rare scores more "
+                "room than they have in the file.",
             )
         if scored:
             repeats = st.selectbox(

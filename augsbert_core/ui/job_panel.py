@@ -9,12 +9,13 @@ import streamlit as st
 from augsbert_core import jobs
 from augsbert_core.options import BatchOptions, from_json
 from augsbert_core.steps import STEPS
-from augsbert_core.storage.queue import ACTIVE, RESUMABLE, get_job, list_jobs
+from augsbert_core.storage.projects import list_projects
+from augsbert_core.storage.queue import ACTIVE, RESUMABLE, get_job, jobs_ahead, list_jobs
 from augsbert_core.storage.records import Job, Run
 from augsbert_core.storage.runs import get_run
 from augsbert_core.ui.batch_children import batch_children, show_curves
 from augsbert_core.ui.bench import Bench, tend_jobs
-from augsbert_core.ui.door import class_wait
+from augsbert_core.ui.door import class_wait, in_class
 from augsbert_core.ui.widgets import as_text, duration_text, flash, user_errors
 
 POLL_SECONDS = 1.5
@@ -113,8 +114,7 @@ def _card(bench: Bench, job: Job, removable: bool) -> None:
             _buttons(bench, job, removable)
         if job.state in ACTIVE or 0 < job.progress < 1:
             share = min(max(job.progress, 0.0), 1.0)
-            place = class_wait(bench.workspace, job)
-            st.progress(share, text=as_text(f"{job.message} · {place or f'{share:.0%}'}"))
+            st.progress(share, text=as_text(progress_text(bench, job)))
         st.caption(as_text(" · ".join([facts(job), *outcome(run)])))
         if job.error:
             st.error(as_text(job.error), icon=":material/error:")
@@ -123,6 +123,29 @@ def _card(bench: Bench, job: Job, removable: bool) -> None:
         else:
             show_curves(bench.workspace, run.id)
         _log(bench, job)
+
+
+def progress_text(bench: Bench, job: Job) -> str:
+    """What an active job says, and how far it is; of a waiting one, which job of which project it waits for.
+
+    In a class other people's jobs are counted and not named.
+    """
+    if job.state == "queued":
+        if in_class():
+            place = class_wait(bench.workspace, job)
+            return f"{job.message} · {place}" if place else job.message
+        if ahead := jobs_ahead(bench.workspace, job):
+            return _waiting_text(bench, job, ahead)
+    return f"{job.message} · {min(max(job.progress, 0.0), 1.0):.0%}"
+
+
+def _waiting_text(bench: Bench, job: Job, ahead: Sequence[Job]) -> str:
+    first, n_more = ahead[0], len(ahead) - 1
+    text = f"Waiting for job {first.id}, {first.name}"
+    if first.project_id != job.project_id:
+        names = {project.id: project.name for project in list_projects(bench.workspace)}
+        text += f", of the project {names.get(first.project_id, 'that is being deleted')}"
+    return text + (f", and {n_more} more" if n_more else "")
 
 
 def facts(job: Job) -> str:
@@ -169,7 +192,10 @@ def outcome(run: Run) -> list[str]:
 def _buttons(bench: Bench, job: Job, removable: bool) -> None:
     with user_errors():
         if job.state in ("queued", "running") and st.button(
-            "Cancel", key=f"cancel-{job.id}", icon=":material/stop:"
+            "Cancel",
+            key=f"cancel-{job.id}",
+            icon=":material/stop:",
+            help="It stops after the batch at hand and can be resumed from its last checkpoint.",
         ):
             jobs.cancel(bench.workspace, job.id)
             st.rerun()
@@ -182,7 +208,11 @@ def _buttons(bench: Bench, job: Job, removable: bool) -> None:
             jobs.cancel(bench.workspace, job.id)
             st.rerun()
         if job.state in RESUMABLE and st.button(
-            "Resume", key=f"resume-{job.id}", icon=":material/replay:", type="primary"
+            "Resume",
+            key=f"resume-{job.id}",
+            icon=":material/replay:",
+            type="primary",
+            help="Training goes on from its last checkpoint, labelling with the pairs that have no score yet.",
         ):
             jobs.resume(bench.workspace, job.id)
             st.rerun()
@@ -191,9 +221,19 @@ def _buttons(bench: Bench, job: Job, removable: bool) -> None:
 
 
 def _remove(bench: Bench, job: Job) -> None:
-    with st.popover("Remove", key=f"remove-{job.id}", icon=":material/delete:"):
+    with st.popover(
+        "Remove",
+        key=f"remove-{job.id}",
+        icon=":material/delete:",
+        help="Take an ended job off the list, after asking once more.",
+    ):
         st.markdown("Its checkpoints and its log go too; it cannot be resumed any more.")
-        if st.button("Remove for good", key=f"remove-now-{job.id}", type="primary"):
+        if st.button(
+            "Remove for good",
+            key=f"remove-now-{job.id}",
+            type="primary",
+            help="Frees the disk that its checkpoints take; finished runs and their models stay.",
+        ):
             jobs.discard_job(bench.workspace, job.id)
             flash(f"Job {job.id} removed", ":material/delete:")
             st.rerun()

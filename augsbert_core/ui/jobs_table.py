@@ -53,6 +53,7 @@ def jobs_table(bench: Bench) -> None:
                 ),
                 "time": st.column_config.TextColumn("Time", width=80),
             },
+            alt="Jobs, newest first",
         )
 
     table()
@@ -70,7 +71,12 @@ def pick_job(bench: Bench) -> int | None:
         if running:
             st.session_state["picked-job"] = running[-1]
     return st.selectbox(
-        "Job in detail", list(names), format_func=names.__getitem__, key="picked-job", width=420
+        "Job in detail",
+        list(names),
+        format_func=names.__getitem__,
+        key="picked-job",
+        width=420,
+        help="Its curve, log and buttons are shown below.",
     )
 
 

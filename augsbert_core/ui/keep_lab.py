@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from augsbert_core import charts
+from augsbert_core import charts, explain
 from augsbert_core.options import KeepOptions
 from augsbert_core.sampling import kde
 from augsbert_core.steps.keep import KeepPlan, labeler_threshold, plan_keep
@@ -25,6 +25,7 @@ from augsbert_core.ui.downloads import show_figure
 from augsbert_core.ui.job_panel import launch
 from augsbert_core.ui.recipes import keep
 from augsbert_core.ui.silver_filters import short_title
+from augsbert_core.ui.what_happened import what_happened
 from augsbert_core.ui.widgets import user_errors
 
 PAGE = "keep"
@@ -174,7 +175,17 @@ def _by_density(
             f"are kept. {settings_text(settings)}"
         )
     with left:
-        _path(scores, plan, options, pool, c)
+        _path(bench.workspace, scores, plan, options, pool, c)
+        what_happened(
+            explain.kept_by_density(
+                n_kept=plan.n_kept,
+                n_pool=len(scores),
+                kl=plan.kl,
+                pool_kl=plan.pool_kl,
+                short=keep_numbers.short_share(plan, c),
+            ),
+            "keep",
+        )
 
 
 def _c_input(key: str, plan: KeepPlan, n_pool: int) -> float:
@@ -262,6 +273,7 @@ def _kde_facts(plan: KeepPlan, n_pool: int) -> None:
 
 
 def _path(
+    workspace: Workspace,
     scores: SilverScores,
     plan: KeepPlan,
     options: KeepOptions,
@@ -279,7 +291,7 @@ def _path(
         show_figure(
             charts.path_figure(
                 keep_numbers.expected_path(plan, n_pool, c),
-                keep_numbers.realised_path(scores, plan, options, (pool.id, pool.revision)),
+                keep_numbers.realised_path(workspace, pool, scores, plan, options),
                 present,
                 plan.pool_kl,
             ),
@@ -302,8 +314,8 @@ def _launch_button(bench: Bench, plan: KeepPlan, options: KeepOptions) -> None:
         icon=":material/filter_alt:",
         disabled=not plan.n_kept,
         width="stretch",
-        help="Copies their scores, corrections and statuses into a set of its own. Nothing is scored; the pool "
-        "stays as it is. To undo, delete the new set.",
+        help="Copies their scores, corrections and statuses into a set of its own; nothing is scored, and the "
+        "pool stays as it is. To undo, delete the new set.",
     ):
         launch(bench, "keep", options)
     st.caption(
@@ -371,6 +383,16 @@ def _by_class(
         st.caption(
             "All pairs from the threshold on stay; of the others so many, drawn at random, that positives are as "
             "frequent as among gold training pairs."
+        )
+    with left:
+        what_happened(
+            explain.kept_by_class(
+                n_kept=plan.n_kept,
+                positives=positives,
+                gold_share=float(np.mean(gold >= 0.5)),
+                threshold=f"{scale.to_raw(threshold):.3g}",
+            ),
+            "keep",
         )
 
 

@@ -39,6 +39,14 @@ def exact_c(plan: KeepPlan) -> float:
     return float(min(max(kde.exact_match_c(plan.gold, plan.pool), 0.0), 1.0))
 
 
+def short_share(plan: KeepPlan, c: float) -> float | None:
+    """The share of gold's density at which the pool has fewer pairs than c asks for, so that all stay; None without."""
+    total = float(plan.gold.sum())
+    if not total > 0:
+        return None
+    return float(plan.gold[(plan.gold > 0) & (c * plan.gold > plan.pool)].sum()) / total
+
+
 def expected_path(plan: KeepPlan, n_pool: int, c: float) -> charts.Path:
     """What to expect along c, from the smallest of interest to 1."""
     cs = np.geomspace(max(min(LOWEST_C, c), 1e-6), 1.0, 80)
@@ -47,11 +55,16 @@ def expected_path(plan: KeepPlan, n_pool: int, c: float) -> charts.Path:
 
 
 def realised_path(
-    pool: SilverScores, plan: KeepPlan, options: KeepOptions, revision: tuple[int, int]
+    workspace: Workspace,
+    pool: SilverSet,
+    scores: SilverScores,
+    plan: KeepPlan,
+    options: KeepOptions,
 ) -> charts.Path:
-    """What this seed keeps at a few c. revision: tells this pool, as it is, from all others."""
-    anyhow = replace(options, c=1.0)
-    return _realised(plan.gold, plan.pool, plan.bandwidth, to_json(anyhow), revision, pool)
+    """What this seed keeps at a few c. scores: those of the pool, as `pool_scores` reads them."""
+    anyhow = to_json(replace(options, c=1.0))
+    which = (workspace.home, pool.id, pool.revision)
+    return _realised(plan.gold, plan.pool, plan.bandwidth, anyhow, which, scores)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
@@ -60,10 +73,13 @@ def _realised(
     pool: np.ndarray,
     bandwidth: float,
     options_json: str,
-    revision: tuple[int, int],
+    which: tuple[Path, int, int],
     _scores: SilverScores,
 ) -> charts.Path:
-    """gold, pool: densities on GRID. bandwidth: the pool's, as for what is expected of its density. The scores are told by the revision, as hashing a million is slow."""
+    """gold, pool: densities on GRID. bandwidth: the pool's, as for what is expected of its density.
+
+    which: workspace, silver set and revision, which tell the scores from all others; hashing a million is slow.
+    """
     options = from_json(KeepOptions, options_json)
     joining = kde.joining_c(_scores.scores, _scores.codes, GRID, gold, pool, options.seed)
     cs = np.array(REALISED_CS)

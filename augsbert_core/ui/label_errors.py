@@ -55,7 +55,10 @@ def label_errors_panel(bench: Bench, project: Project) -> None:
     if counts.train < FEWEST_PAIRS:
         empty_state(
             f"The search needs {FEWEST_PAIRS} gold training pairs or more; there are {counts.train:,}. Import or "
-            "annotate some."
+            "annotate some.",
+            "annotate",
+            "Score pairs by hand",
+            also=[("gold", "Import gold pairs")],
         )
         return
     if counts.train < FEW_PAIRS:
@@ -99,7 +102,10 @@ def _form(bench: Bench, project: Project) -> None:
                 "Batch size", 1, 1024, 8, "Pairs per optimiser step.",
                 **keep(PAGE, project, "batch_size", usual.batch_size),
             )  # fmt: skip
-        start = st.form_submit_button("Start the search", type="primary", icon=":material/search:")
+        start = st.form_submit_button(
+            "Start the search", type="primary", icon=":material/search:",
+            help="Queues one job that trains a cross-encoder per part; gold stays as it is.",
+        )  # fmt: skip
     if start:
         options = LabelErrorsOptions(
             folds=folds, base=base, epochs=epochs, batch_size=batch_size, learning_rate=rate,
@@ -272,8 +278,14 @@ def _moves(
     go: Go,
 ) -> None:
     with st.container(horizontal=True, gap="xsmall"):
-        st.button("Back", key="fix-back", shortcut="left", on_click=go, args=(place - 1,))
-        st.button("Next", key="fix-next", shortcut="right", on_click=go, args=(place + 1,))
+        st.button(
+            "Back", key="fix-back", shortcut="left", on_click=go, args=(place - 1,),
+            help="The suspect before; moving decides nothing.",
+        )  # fmt: skip
+        st.button(
+            "Next", key="fix-next", shortcut="right", on_click=go, args=(place + 1,),
+            help="The next suspect; this one stays open.",
+        )  # fmt: skip
         edit_buttons(workspace, edits.Scope.gold(project.id), actor, tell, keys=True)
 
 
@@ -331,6 +343,7 @@ def _table(
             "Rank": st.column_config.NumberColumn(width=60),
             "Looked at": st.column_config.TextColumn(width=80),
         },
+        alt="Gold pairs that may be scored wrongly",
     )
     chosen: Sequence[int] = event["selection"]["rows"] if event else []
     if chosen and start + chosen[0] != place:

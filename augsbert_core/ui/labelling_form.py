@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
+from augsbert_core import explain
 from augsbert_core.models.devices import resolve_device
 from augsbert_core.options import LabelOptions, PreviewOptions, from_json
 from augsbert_core.steps.labelers import ScorerAtHand, recommended_labeler
@@ -19,11 +21,12 @@ from augsbert_core.steps.models import (
     run_number,
 )
 from augsbert_core.storage.known_scores import count_known_scores
-from augsbert_core.storage.records import CandidateSet, Project
+from augsbert_core.storage.records import CandidateSet, Project, SilverSet
 from augsbert_core.storage.runs import list_runs
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.candidate_sets import set_label
 from augsbert_core.ui.recipes import device_input, keep, whole
+from augsbert_core.ui.what_happened import what_happened
 from augsbert_core.ui.widgets import duration_text, user_errors
 
 PAGE = "sample"
@@ -82,6 +85,7 @@ def label_inputs(
             list(by_id),
             format_func=lambda number: set_label(bench, by_id[number]),
             key=f"{PAGE}-label-set-{sets[0].id}",
+            help="The sampled pairs that get a silver score; the newest set is first.",
         )
     with right:
         best = recommended_labeler(bench.workspace, project)
@@ -96,8 +100,8 @@ def label_inputs(
     cosines = {one.labeler for one in labelers if one.kind == "bi_encoder"}
     both_orders = labeler not in cosines and st.toggle(
         "Score both orders and take the mean",
-        help="The cross-encoder reads (A, B) and (B, A). It costs twice the passes; the gap between the two, stored "
-        "with each pair, shows where the labeler is unsure. A cosine is the same in both orders.",
+        help="The cross-encoder reads (A, B) and (B, A), in twice the passes; a cosine is the same in both orders. "
+        "The gap between the two, stored with each pair, shows where the labeler is unsure.",
         **keep(PAGE, project, "both-orders", False),
     )
     if not labeler or set_id is None:
@@ -128,6 +132,7 @@ def label_buttons(options: LabelOptions | None) -> Pressed:
             type="primary",
             icon=":material/auto_awesome:",
             disabled=options is None,
+            help="Queues one pass of the labeler over all pairs of the set; the scores become a silver set.",
         )
         preview_now = st.button(
             f"Preview {PREVIEW_PAIRS} labels",
@@ -196,6 +201,35 @@ def cost_panel(bench: Bench, project: Project, options: LabelOptions | None, n_p
     if known:
         st.caption(f"{known:,} pairs have a score from this labeler already; it is taken over.")
     st.caption(_time_text(bench, project, options, n_left))
+
+
+def explain_newest(
+    bench: Bench,
+    project: Project,
+    silver_sets: Sequence[SilverSet],
+    labelers: Sequence[ScorerAtHand],
+) -> None:
+    """What the newest labelling has made, in plain sentences."""
+    newest = next((one for one in silver_sets if one.rule is None and one.n_pairs), None)
+    if newest is None:
+        return
+    known = next((one for one in labelers if one.labeler == newest.labeler), None)
+    checked = next(iter(list_runs(bench.workspace, project.id, "gate")), None)
+    rows = checked.metrics.get("rows", []) if checked else []
+    row: dict[str, Any] = next((one for one in rows if one["labeler"] == newest.labeler), {})
+    what_happened(
+        explain.labels(
+            silver_set=newest.id,
+            n_pairs=newest.n_pairs,
+            n_candidates=newest.n_candidates,
+            passes=newest.passes,
+            metric="f1" if project.task == "classification" else "spearman",
+            dev_score=known.dev_score if known else None,
+            gate_verdict=row.get("verdict", ""),
+            gate_difference=row.get("difference"),
+        ),
+        "labels",
+    )
 
 
 def _count_known(bench: Bench, options: LabelOptions, members: Sequence[Member]) -> int:

@@ -18,6 +18,7 @@ from augsbert_core.steps import learn_recipe as recipe
 from augsbert_core.steps import learn_results as results
 from augsbert_core.steps.spreads import GRID, gold_spread
 from augsbert_core.storage import gold
+from augsbert_core.ui.learn_figures import training_size
 from augsbert_core.ui.learn_parts import (
     Found,
     Room,
@@ -130,7 +131,8 @@ def gold_data(room: Room) -> None:
     what_happened(
         f"The curve is a kernel density estimate of the {ours.n:,} scores, reflected at both ends of the scale so that "
         f"no mass lies outside; its bandwidth is {ours.bandwidth or 0:.3f} of the scale. The bars count the pairs.",
-        "Gold was put together so that all scores occur. Pairs drawn blindly look nothing like this: step 4.",
+        f"The fullest third has {max(counts.values())} pairs and the emptiest {min(counts.values())}: gold was put "
+        "together so that all scores occur. Pairs drawn blindly look nothing like this: step 4.",
     )
 
 
@@ -148,7 +150,12 @@ def _read_gold(room: Room, first: list[str], second: list[str], scores: np.ndarr
         }
     )
     order_seen = [2, 4, 0, 3, 1]
-    st.dataframe(frame.iloc[order_seen], hide_index=True, height=38 + 35 * len(frame))
+    st.dataframe(
+        frame.iloc[order_seen],
+        hide_index=True,
+        height=38 + 35 * len(frame),
+        alt="Gold pairs with their scores",
+    )
 
 
 def labeler(room: Room) -> None:
@@ -163,6 +170,8 @@ def labeler(room: Room) -> None:
     if answered is not None:
         side_by_side(with_part(found, "labeler"), lambda one: _show_labeler(one))
     recompute(room)
+    if answered is not None:
+        training_size(room)
 
 
 def _show_labeler(found: Found) -> None:
@@ -181,8 +190,10 @@ def _show_labeler(found: Found) -> None:
             "Untrained, all layers", _points(full), help="The full student before training."
         )
     steps, values = (np.array(column) for column in zip(*ours["curve"], strict=True))
+    figure = charts.curves_figure({"dev_score": (steps, values)})
+    margin = 0.04 * (steps[-1] - steps[0]) or 1
     st.plotly_chart(
-        charts.curves_figure({"dev_score": (steps, values)}),
+        figure.update_xaxes(range=[steps[0] - margin, steps[-1] + margin]),
         key=f"learn-labeler-{found.origin}",
         alt=f"Spearman × 100 of the labeler on dev along training; best {100 * ours['dev_score']:.1f}.",
     )
@@ -196,9 +207,22 @@ def _show_labeler(found: Found) -> None:
         what_happened(
             f"The labeler reaches **{_points(trained)}** on test (95 % interval {_range(trained)}): {gap:+.1f} points "
             f"against the untrained small student, {against:+.1f} against the untrained full one.",
-            "So it has something to teach the small student. Whether it has for the full one, which was tuned on a "
-            "billion sentence pairs before, is the question of step 7.",
+            _teaches(trained, small, row_of(rows, "gold-small")),
+            "Whether it has something to teach the full student, which was tuned on a billion sentence pairs before, is "
+            "the question of step 7.",
         )
+
+
+def _teaches(trained: Any, small: Any, gold_only: Any) -> str:
+    """Whether the labeler knows more than the small student has learnt from the same gold."""
+    if gold_only is None:
+        more = "has" if trained["low"] > small["value"] else "may have"
+        return f"So it {more} something to teach the small student."
+    ahead = 100 * (trained["value"] - gold_only["value"])
+    told = f"From the same gold the small student gets to {_points(gold_only)}"
+    if ahead <= 0:
+        return f"{told}, no less: here the labeler has little to teach it."
+    return f"{told}, {ahead:.1f} points below: that much the labeler could pass on to it."
 
 
 def _points(row: Any) -> str:
@@ -249,13 +273,22 @@ def _show_samplers(made: dict[str, Any]) -> None:
             "Pairs chosen": [one["n_pairs"] for one in made["found"]],
             "Time": [seconds_text(one["seconds"]) for one in made["found"]],
             "Note": [
-                "a random pool: all are labelled, few are kept" if one["pool"] else ""
+                "a random pool: all are labelled, a part is kept" if one["pool"] else ""
                 for one in made["found"]
             ],
         }
     )
     st.markdown(":material/computer: **The samplers, just now on this machine**")
-    st.dataframe(frame, hide_index=True)
+    st.dataframe(
+        frame,
+        hide_index=True,
+        column_config={
+            "Pairs chosen": st.column_config.NumberColumn(
+                format="localized", help="Candidate pairs, before anything is scored."
+            ),
+        },
+        alt="Pairs that each strategy chooses",
+    )
     st.caption(
         f"{made['n_sentences']:,} sentences, {made['n_possible']:,} possible pairs; embedded once in "
         f"{seconds_text(made['embed_seconds'])} for the two semantic strategies."
@@ -267,7 +300,9 @@ def _show_below(found: Found) -> None:
     frame = pd.DataFrame(
         {
             "Strategy": [STRATEGIES[name] for name in strategies],
-            "Scored below 0.2": [share_below(one["bins"], BELOW) for one in strategies.values()],
+            "Scored below 0.2": [
+                100 * share_below(one["bins"], BELOW) for one in strategies.values()
+            ],
             "Pairs": [one["n_pairs"] for one in strategies.values()],
             "Labelled": [one["passes"] for one in strategies.values()],
         }
@@ -277,11 +312,15 @@ def _show_below(found: Found) -> None:
         hide_index=True,
         column_config={
             "Scored below 0.2": st.column_config.ProgressColumn(
-                format="percent", min_value=0.0, max_value=1.0, color="blue",
+                format="%.0f %%", min_value=0.0, max_value=100.0, color="blue",
                 help="Share of the silver pairs that the labeler scores in the lowest fifth of the scale.",
             ),
-            "Labelled": st.column_config.NumberColumn(help="Pairs that the labeler had to score for them."),
+            "Pairs": st.column_config.NumberColumn(format="localized", help="Silver pairs that the strategy has in the end."),
+            "Labelled": st.column_config.NumberColumn(
+                format="localized", help="Pairs that the labeler had to score for them."
+            ),
         },
+        alt="Share of low scores by strategy",
     )  # fmt: skip
 
 

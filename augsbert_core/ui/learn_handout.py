@@ -7,6 +7,7 @@ from typing import Any
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.learn import paper
 from augsbert_core.learn.answers import BELOW, share_below
+from augsbert_core.learn.figure_words import SERIES
 from augsbert_core.learn.handout import HandoutFacts, LessonFacts
 from augsbert_core.learn.lessons import LESSONS, Lesson
 from augsbert_core.learn.paper import STRATEGIES
@@ -21,7 +22,7 @@ def handout_facts(
     person: str, progress: Mapping[str, LessonProgress], now: datetime
 ) -> HandoutFacts:
     """One entry per lesson, with results only where they were revealed."""
-    shipped = {name: _shipped(name) for name in ("loop", "adaptation")}
+    shipped = {name: _shipped(name) for name in results.RESULTS}
     return HandoutFacts(
         title="Augmented SBERT, step by step",
         person=person,
@@ -109,10 +110,28 @@ def _rows(
             )
             for row in source.get("rows") or []
             if (wanted is None or row["key"] in wanted) and row["low"] is not None
-        ]
+        ] + _figure_rows(key, shipped)
         date = source["made"]["date"] if rows else ""
         return (
             rows,
             f"Spearman × 100 on test with 95 % intervals; precomputed on {date}." if rows else "",
         )
     return [], ""
+
+
+def _figure_rows(key: str, shipped: Mapping[str, dict[str, Any]]) -> list[tuple[str, str]]:
+    """The numbers of the figure that the lesson has besides, if it has one."""
+    points, seeds = shipped["curve"].get("points") or [], shipped["seeds"]
+    if key == "labeler":
+        return [
+            (
+                f"With {point['n_gold']:,} gold pairs: {SERIES[point['series']]}",
+                f"{100 * point['value']:.1f}",
+            )
+            for point in points
+        ]
+    if key == "student" and seeds.get("dev"):
+        ends = [100 * row[-1] for row in seeds["dev"]]
+        told = f"{len(ends)} seeds of the small student on gold, dev at the end"
+        return [(told, f"{min(ends):.1f} to {max(ends):.1f}")]
+    return []

@@ -34,6 +34,9 @@ SHOW = {
 
 QUERY = "lesson"
 
+ONE_ROW = ".st-key-learn-step button { padding-inline: 0.5rem; }"
+"""So that the eight steps stay in one row on a small laptop."""
+
 
 def learn_page(bench: Bench) -> None:
     """The whole page below its title."""
@@ -106,6 +109,7 @@ def _go(key: str) -> None:
 def _map(lesson: Lesson, progress: Mapping[str, LessonProgress]) -> None:
     """All steps in a row: the ones that are done have a tick."""
     st.session_state["learn-step"] = lesson.key
+    st.html(f"<style>{ONE_ROW}</style>")
     st.segmented_control(
         "Step",
         [one.key for one in LESSONS],
@@ -135,12 +139,14 @@ def _walk(lesson: Lesson, progress: Mapping[str, LessonProgress]) -> None:
         if place > 0:
             st.button(
                 "Back", key="learn-back", icon=":material/arrow_back:",
+                help=f"Step {place}: {LESSONS[place - 1].title}.",
                 on_click=_go, args=[LESSONS[place - 1].key],
             )  # fmt: skip
         if place + 1 < len(LESSONS):
             st.button(
                 f"Next: {LESSONS[place + 1].short}", key="learn-next", icon=":material/arrow_forward:",
                 type="primary" if lesson.key in progress else "secondary",
+                help=f"Step {place + 2}: {LESSONS[place + 1].title.rstrip('?')}. Steps can be skipped and come back to.",
                 on_click=_go, args=[LESSONS[place + 1].key],
             )  # fmt: skip
     if len(progress) >= len(LESSONS):
@@ -169,10 +175,12 @@ def _class_tools(who: str, progress: Mapping[str, LessonProgress]) -> None:
             st.download_button(
                 "Markdown", handout.markdown(facts, teacher=teacher), "augsbert-handout.md", "text/markdown",
                 key="learn-handout-md", icon=":material/download:", on_click="ignore",
+                help="The hand-out as a text file, to edit or to keep beside one’s notes.",
             )  # fmt: skip
             st.download_button(
                 "HTML to print", handout.html(facts, teacher=teacher), "augsbert-handout.html", "text/html",
                 key="learn-handout-html", icon=":material/print:", on_click="ignore",
+                help="The hand-out as one page for the browser, laid out for A4 paper.",
             )  # fmt: skip
 
 
@@ -189,7 +197,12 @@ def _reset(bench: Bench) -> None:
             key="learn-reset-project",
             help="The next group begins from an empty sample. Other projects stay.",
         )
-        if st.button("Forget them", type="primary", key="learn-reset-now"):
+        if st.button(
+            "Forget them",
+            type="primary",
+            key="learn-reset-now",
+            help="Everybody begins again at step 1; this cannot be undone.",
+        ):
             with user_errors():
                 if also:
                     _remove_sample(bench)

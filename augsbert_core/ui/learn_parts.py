@@ -26,7 +26,17 @@ from augsbert_core.ui.widgets import as_text, bar_report, duration_text, flash, 
 
 LIVE, SHIPPED = "live", "shipped"
 
-MINUTES = {"loop": "10 to 20 minutes on two cores", "adaptation": "about 5 minutes on two cores"}
+MINUTES = {
+    "loop": "10 to 20 minutes on two cores",
+    "adaptation": "about 5 minutes on two cores",
+    "curve": "about 10 minutes on two cores",
+    "seeds": "about 5 minutes on two cores",
+}
+
+KINDS = {
+    "loop": "custom", "adaptation": "domain-adaptation", "curve": "learning-curve", "seeds": "multi-run",
+}  # fmt: skip
+"""Name of the results → kind of the batch that makes them, so that each button shows its own job."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +80,7 @@ def found_of(room: Room, name: str = "loop") -> list[Found]:
     shipped = results.shipped(name)
     found = [Found(SHIPPED, shipped)] if shipped else []
     project = _project_of(room, name)
-    batch = results.newest_batch(room.workspace, project) if project else None
+    batch = results.newest_batch(room.workspace, project, name) if project else None
     if project is not None and batch is not None:
         n_done = len(results.children_done(room.workspace, batch))
         if n_done:
@@ -80,7 +90,7 @@ def found_of(room: Room, name: str = "loop") -> list[Found]:
 
 
 def _project_of(room: Room, name: str) -> Project | None:
-    if name == "loop":
+    if name != "adaptation":
         return room.project
     return projects.find_project(room.workspace, recipe.TARGET_NAME)
 
@@ -90,8 +100,7 @@ def _live(home: Path, name: str, project_id: int, batch_id: int, n_done: int) ->
     """n_done: part of the key, so that new results are read."""
     workspace = Workspace(home)
     project, batch = projects.get_project(workspace, project_id), get_run(workspace, batch_id)
-    make = results.loop_results if name == "loop" else results.adaptation_results
-    return make(workspace, project, batch)
+    return results.RESULTS[name](workspace, project, batch)
 
 
 def with_part(found: list[Found], part: str) -> list[Found]:
@@ -145,11 +154,10 @@ def side_by_side(
 
 
 def recompute(room: Room, name: str = "loop") -> None:
-    """A button that runs the recipe here, in the background, with its jobs below while they are at work."""
+    """A button that runs the recipe here, in the background, with its job below while it is at work."""
     project = _project_of(room, name)
-    busy = project is not None and any(
-        job.project_id == project.id and job.step == "batch" for job in active_jobs(room.workspace)
-    )
+    batch = results.newest_batch(room.workspace, project, name) if project else None
+    busy = batch is not None and any(job.run_id == batch.id for job in active_jobs(room.workspace))
     with st.container(horizontal=True, vertical_alignment="center"):
         pressed = st.button(
             "Recompute here",
@@ -162,16 +170,12 @@ def recompute(room: Room, name: str = "loop") -> None:
         st.caption(f"{MINUTES[name].capitalize()}, in the background: go on meanwhile.")
     if pressed:
         with user_errors():
-            if name == "loop":
-                jobs.enqueue(room.workspace, room.project.id, "batch", recipe.loop_plan())
-            else:
-                source, target = recipe.adaptation_projects(room.workspace)
-                plan = recipe.adaptation_plan(room.workspace, source, target)
-                jobs.enqueue(room.workspace, target.id, "batch", plan)
+            owner, plan = recipe.plan_for(room.workspace, name)
+            jobs.enqueue(room.workspace, owner.id, "batch", plan)
             flash("The recipe runs in the background", ":material/play_circle:")
             st.rerun()
     if busy and project is not None:
-        job_panel(Bench(room.workspace, project), ["batch"], ended=False)
+        job_panel(Bench(room.workspace, project), ["batch"], ended=False, batches=KINDS[name])
 
 
 def predict(
@@ -207,13 +211,16 @@ def predict(
                 type="primary",
                 icon=":material/visibility:",
                 disabled=choice is None or bool(missing),
-                help="Choose an answer first." if choice is None else None,
+                help="Choose an answer first."
+                if choice is None
+                else "Keeps your prediction and shows the result beside what the paper found.",
             )
             skip = st.button(
                 "Show without predicting",
                 key=f"learn-skip-{lesson.key}",
                 type="tertiary",
                 disabled=bool(missing),
+                help="Goes on to the result; the step then counts as done, without a prediction.",
             )
         if missing:
             st.caption(missing)
@@ -261,9 +268,16 @@ def paper_facts(lesson: Lesson) -> None:
     """What the paper found, with the place where it stands and what to mind."""
     with st.container(border=True, key=f"learn-paper-{lesson.key}"):
         st.markdown(":material/menu_book: **What the paper found**")
+        beside = paper.BESIDE_FIGURE.get(lesson.key)
         for fact in paper.facts_for(lesson.key):
-            note = f" {as_text(fact.note)}" if fact.note else ""
-            st.markdown(f"{as_text(fact.text)}  \n:small[:gray[{as_text(fact.source)}.{note}]]")
+            if beside is None or fact is not paper.FIGURES[beside]:
+                st.markdown(fact_text(fact, "  \n"))
+
+
+def fact_text(fact: paper.Fact, between: str = " ") -> str:
+    """A fact with the place where it stands, small, as Markdown."""
+    note = f" {as_text(fact.note)}" if fact.note else ""
+    return f"{as_text(fact.text)}{between}:small[:gray[{as_text(fact.source)}.{note}]]"
 
 
 def ink() -> str:

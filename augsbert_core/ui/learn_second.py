@@ -104,20 +104,25 @@ def _judge(room: Room, judged: Sequence[Mapping[str, Any]]) -> None:
                 f"Your score of pair {place + 1}", scale.low, scale.high, (scale.low + scale.high) / 2,
                 step=(scale.high - scale.low) / 10, key=f"learn-mine-{place}",
                 help="0 unrelated · 1 same topic · 2 some details shared · 3 roughly equivalent · 4 all but a detail · "
-                "5 same meaning",
+                "5 same meaning.",
             )  # fmt: skip
 
 
 def _compare_scores(room: Room, mine: Sequence[Mapping[str, Any]]) -> None:
     frame = pd.DataFrame(
         {
-            "Pair": [f"{pair['sentence1']} — {pair['sentence2']}" for pair in mine],
+            "Sentence 1": [pair["sentence1"] for pair in mine],
+            "Sentence 2": [pair["sentence2"] for pair in mine],
             "You": [score_text(room.project, pair["mine"]) for pair in mine],
             "Labeler": [score_text(room.project, pair["score"]) for pair in mine],
         }
     )
+    narrow = st.column_config.TextColumn(width=80)
     st.dataframe(
-        frame, hide_index=True, column_config={"Pair": st.column_config.TextColumn(width="large")}
+        frame,
+        hide_index=True,
+        column_config={"You": narrow, "Labeler": narrow},
+        alt="Your scores beside the labeler's",
     )
 
 
@@ -222,7 +227,14 @@ def _show_densities(room: Room, scores: np.ndarray, found: Found) -> None:
                 format="%.2f",
                 help="KL(gold‖silver) in nats: large where gold has pairs and silver hardly any.",
             ),
+            "Pairs": st.column_config.NumberColumn(
+                format="localized", help="Silver pairs that the strategy has in the end."
+            ),
+            "Labelled": st.column_config.NumberColumn(
+                format="localized", help="Pairs that the labeler had to score for them."
+            ),
         },
+        alt="Distance to gold by strategy",
     )
 
 

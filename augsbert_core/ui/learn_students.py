@@ -14,6 +14,7 @@ from augsbert_core.progress import Report
 from augsbert_core.steps import learn_recipe as recipe
 from augsbert_core.steps.learn_results import BESIDE_FULL
 from augsbert_core.steps.verdict import p_text
+from augsbert_core.ui.learn_figures import seed_spread
 from augsbert_core.ui.learn_parts import (
     Found,
     Room,
@@ -49,6 +50,7 @@ def student(room: Room) -> None:
     values = found[0].values
     _explain_students(values["rows"], values.get("gates") or {})
     recompute(room)
+    seed_spread(room)
 
 
 RUN_NUMBER = re.compile(r" \(run \d+\)")
@@ -160,7 +162,14 @@ def _table(
             f"Against {against}": st.column_config.TextColumn(
                 help="Points above this row, on the same test pairs; trained students took as many steps."
             ),
+            "Gold": st.column_config.NumberColumn(
+                format="localized", help="Gold training pairs that the model has seen."
+            ),
+            "Silver": st.column_config.NumberColumn(
+                format="localized", help="Silver pairs that the model has seen."
+            ),
         },
+        alt="Students with their scores and intervals",
     )
     st.caption(
         f"Every trained student took {steps:,} steps, one seed. Intervals: bootstrap over the test pairs."

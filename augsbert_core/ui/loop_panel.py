@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from augsbert_core import explain
 from augsbert_core.charts.relabelled import relabelled_figure
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import LabelOptions, from_json
@@ -31,8 +32,10 @@ from augsbert_core.storage.queue import list_jobs
 from augsbert_core.storage.records import Project, SilverSet
 from augsbert_core.storage.runs import get_run
 from augsbert_core.ui.bench import Bench
+from augsbert_core.ui.figures import draw
 from augsbert_core.ui.job_panel import batch_kind, job_panel, launch
 from augsbert_core.ui.silver_filters import short_title
+from augsbert_core.ui.what_happened import what_happened
 from augsbert_core.ui.widgets import as_text, duration_text, page_link, table_pager, user_errors
 
 KIND = "retrain"
@@ -193,13 +196,27 @@ def _show(bench: Bench, found: Relabelled) -> None:
     left, right = st.columns(2, gap="medium")
     shared = found.shared
     with left:
-        st.plotly_chart(
+        draw(
             relabelled_figure(shared.old, shared.new, found.human, found.score_range),
             key=f"relabelled-{found.old_set_id}-{found.new_set_id}",
+            alt="New score of each pair against its old one",
         )
         st.caption(f"Mean change {scaled_text(found.mean_change, found.score_range)}.")
     with right:
         _table(bench, found)
+    fair = found.audited or found.corrections
+    what_happened(
+        explain.relabelled(
+            word=word,
+            mean_change=found.mean_change.value,
+            scale=found.score_range,
+            n_fair=fair.n if fair else 0,
+            is_audited=found.audited is not None,
+            towards=found.towards,
+            away=found.away,
+        ),
+        "relabelled",
+    )
     page_link("compare", "Compare the models trained on both")
 
 
@@ -248,4 +265,5 @@ def _table(bench: Bench, found: Relabelled) -> None:
                 "empty for accepted pairs, of which only the old score is known.",
             ),
         },
+        alt="Pairs whose score changed",
     )

@@ -17,6 +17,7 @@ from augsbert_core.storage.projects import count_project
 from augsbert_core.storage.records import AnnotationTask, Project
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.checklist import many
+from augsbert_core.ui.figures import draw
 from augsbert_core.ui.identity import person
 from augsbert_core.ui.import_splits import DEALT_BY
 from augsbert_core.ui.widgets import as_text, page_link, user_errors
@@ -36,7 +37,11 @@ def merge_panel(bench: Bench, project: Project, task: AnnotationTask) -> None:
     told = _choices(task, _any_settled(bench.workspace, task))
     key = f"merge-preview-{task.id}"
     if st.button(
-        "Preview", icon=":material/preview:", key=f"merge-look-{task.id}", disabled=told is None
+        "Preview",
+        icon=":material/preview:",
+        key=f"merge-look-{task.id}",
+        disabled=told is None,
+        help="Counts what would come into gold and draws its density; nothing is written.",
     ):
         st.session_state[key] = told
         st.session_state.pop(f"merged-{task.id}", None)
@@ -66,7 +71,13 @@ def _choices(task: AnnotationTask, any_settled: bool) -> dict[str, Any] | None:
         top = st.columns(3, gap="medium")
         with top[0]:
             if task.kind == "best-worst":
-                st.selectbox("One score of several", ["Best-worst counts"], disabled=True)
+                st.selectbox(
+                    "One score of several",
+                    ["Best-worst counts"],
+                    disabled=True,
+                    help="A pair's score is how often it was the most similar of four less how often it was the "
+                    "least, scaled to 0 to 1.",
+                )
             else:
                 told["how"] = st.selectbox(
                     "One score of several",
@@ -93,7 +104,12 @@ def _choices(task: AnnotationTask, any_settled: bool) -> dict[str, Any] | None:
             )
         with top[2]:
             if task.source == "gold":
-                st.selectbox("What becomes of gold", ["Its pairs get these scores"], disabled=True)
+                st.selectbox(
+                    "What becomes of gold",
+                    ["Its pairs get these scores"],
+                    disabled=True,
+                    help="Each pair stays in its split; undo on the Gold page brings the old scores back.",
+                )
                 return told
             where = st.selectbox(
                 "Train, dev and test",
@@ -101,6 +117,8 @@ def _choices(task: AnnotationTask, any_settled: bool) -> dict[str, Any] | None:
                 format_func=WHERE.__getitem__,
                 key=f"merge-where-{task.id}",
                 persist_state="session",
+                help="Where the new gold pairs go. A new project needs all three; added test pairs make earlier "
+                "test scores incomparable.",
             )
         if where != DEAL:
             return told | {"split": where}
@@ -123,13 +141,20 @@ def _choices(task: AnnotationTask, any_settled: bool) -> dict[str, Any] | None:
                     share,
                     key=f"merge-{split}-{task.id}",
                     persist_state="session",
+                    help="The share of the new pairs for this split; only the proportions matter.",
                 )
             )
             for column, split, share in zip(bottom[1:4], SPLITS, (80, 10, 10), strict=True)
         )
         told["seed"] = int(
             bottom[4].number_input(
-                "Seed", 0, 2**31 - 1, 42, key=f"merge-seed-{task.id}", persist_state="session"
+                "Seed",
+                0,
+                2**31 - 1,
+                42,
+                key=f"merge-seed-{task.id}",
+                persist_state="session",
+                help="Decides which pair is dealt where; the same number deals the same.",
             )
         )
         if not sum(ratios):
@@ -175,6 +200,7 @@ def _preview(
             key=f"merge-write-{task.id}",
             on_click=_write,
             args=(bench, project, task, told),
+            help="Writes what the preview shows. It can be taken back on the Gold page.",
         )
 
 
@@ -227,7 +253,7 @@ def _histogram(plan: MergePlan, values: dict[str, np.ndarray], what: str) -> Non
     for trace in figure.data:
         if trace.name in colors:
             trace.marker.color = colors[trace.name]
-    st.plotly_chart(
+    draw(
         figure,
         key=f"merge-density-{what}-{plan.annotation_task.id}",
         config={"displayModeBar": False},
@@ -253,6 +279,7 @@ def _changes(plan: MergePlan, scale: ScoreRange) -> None:
         column_config={
             name: st.column_config.NumberColumn(format="%.2f") for name in ("Gold now", "New")
         },
+        alt="Gold pairs that would change",
     )
     apart = [abs(change.after - change.before) for change in plan.changes]
     st.caption(

@@ -29,7 +29,12 @@ def more_filters(
     width = scale.high - scale.low
     number = _bounds_on(found.id)
     label = "More filters" + (f" :primary-badge[{number}]" if number else "")
-    with st.popover(label, icon=":material/tune:", key=f"silver-more-{found.id}"):
+    with st.popover(
+        label,
+        icon=":material/tune:",
+        key=f"silver-more-{found.id}",
+        help="By length, word overlap, doubts of the labeler, distance to a student, or who decided.",
+    ):
         left, right = st.columns(2)
         least = _whole(left, "Words from", "min_words", found.id, WORDS_HELP)
         most = _whole(right, "Words up to", "max_words", found.id, WORDS_HELP)
@@ -179,11 +184,14 @@ def student_button(
         format_func=models.__getitem__,
         key=f"silver-student-{found.id}",
         persist_state="session",
+        help="The model whose cosines are held against the labeler's scores, to find pairs that one of them gets "
+        "wrong.",
     )
     if st.button(
         "Score these pairs with a student" if student is None else "Score them with this one",
         icon=":material/school:",
         key=f"silver-student-go-{found.id}",
         width="stretch",
+        help="One job over the whole set; its labels do not change.",
     ):
         launch(bench, "student-scores", StudentScoresOptions(found.id, model=model))

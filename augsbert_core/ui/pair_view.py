@@ -24,8 +24,8 @@ _TEXT = (
     "overflow:auto;white-space:pre-line;overflow-wrap:anywhere;unicode-bidi:plaintext"
 )
 _MARK = (
-    "color:inherit;background:color-mix(in srgb, #d9951a 26%, transparent);border-radius:0.2em;"
-    "text-decoration:underline 2px #c98a1b;text-underline-offset:0.22em"
+    "color:inherit;background:color-mix(in srgb, #c4830f 26%, transparent);border-radius:0.2em;"
+    "text-decoration:underline 2px #c4830f;text-underline-offset:0.22em"
 )
 _SHARED_MARK = (
     "color:inherit;background:color-mix(in srgb, #2c8c86 22%, transparent);border-radius:0.2em;"
@@ -88,11 +88,19 @@ def marked_pair(text1: str, text2: str) -> tuple[str, str, str]:
 def _marked(spans: Sequence[Span], style: str, *, same: bool) -> str:
     """One sentence with its spans of one kind marked, escaped. A shared sign or space alone says nothing."""
     return "".join(
-        f'<mark style="{style}">{html.escape(span.text)}</mark>'
+        _mark(span.text, style)
         if span.same == same and (not same or _n_words(span.text))
         else html.escape(span.text)
         for span in spans
     )
+
+
+def _mark(text: str, style: str) -> str:
+    """A piece of a sentence marked, but for the white space at its ends: a mark there would touch the next word."""
+    inner = text.strip()
+    before, _, after = text.partition(inner) if inner else (text, "", "")
+    marked = f'<mark style="{style}">{html.escape(inner)}</mark>' if inner else ""
+    return f"{before}{marked}{after}"
 
 
 def _n_words(text: str) -> int:

@@ -10,6 +10,7 @@ from augsbert_core.steps.preview import fact_lines
 from augsbert_core.storage.records import Project, Run
 from augsbert_core.storage.runs import list_runs
 from augsbert_core.ui.bench import Bench
+from augsbert_core.ui.figures import draw
 from augsbert_core.ui.widgets import as_text
 
 
@@ -48,7 +49,7 @@ def _show_preview(project: Project, scores: np.ndarray) -> None:
     scale = project.score_range
     with st.container(border=True):
         st.markdown("**Preview of the silver scores**")
-        st.plotly_chart(
+        draw(
             charts.histogram_figure({"silver": scores}, scale),
             key="preview-scores",
             alt="Histogram of the previewed silver scores over the scale of the project",

@@ -73,6 +73,7 @@ def import_dialog(workspace: Workspace) -> None:
         f"Archive of a project (.zip, up to {limit} MB; larger ones with `augsbert import-project FILE`)",
         type="zip",
         key="import-project-file",
+        help="Made by “Export project”. It holds pairs, scores, decisions and results, but no trained models.",
     )
     if file is None:
         st.caption("You see what is in it before anything is written.")
@@ -84,7 +85,11 @@ def import_dialog(workspace: Workspace) -> None:
             "Name", value=manifest.project, max_chars=80, help="A name that is taken gets a number."
         )
         if st.button(
-            "Import", type="primary", icon=":material/unarchive:", key="import-project-go"
+            "Import",
+            type="primary",
+            icon=":material/unarchive:",
+            key="import-project-go",
+            help="Checks the archive and adds it as a project of its own; no other project changes.",
         ):
             own = " ".join(name.split())
             bar = st.progress(0.0, "Checking the archive")

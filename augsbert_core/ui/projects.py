@@ -47,7 +47,12 @@ def new_project_buttons(bench: Bench) -> None:
                 open_project(project.id)
                 flash(f"{'Opened' if has_sample else 'Created'} {project.name}")
                 st.rerun()
-        if st.button("New project", icon=":material/add:", key="new-project"):
+        if st.button(
+            "New project",
+            icon=":material/add:",
+            key="new-project",
+            help="For another task, domain or scale: pairs, models and results are kept apart.",
+        ):
             _create(bench.workspace)
         import_project_button(bench.workspace)
 
@@ -55,15 +60,23 @@ def new_project_buttons(bench: Bench) -> None:
 @st.dialog("New project", icon=":material/add:")
 def _create(workspace: Workspace) -> None:
     with st.form("create-project", border=False):
-        name = st.text_input("Name", max_chars=80, placeholder="For example: product questions")
+        name = st.text_input(
+            "Name",
+            max_chars=80,
+            placeholder="For example: product questions",
+            help="How it is listed, and part of the names of exported files; it can be changed later.",
+        )
         task = st.radio(
             "What do the scores say?",
             list(TASK_NAMES),
             format_func=TASK_NAMES.__getitem__,
             captions=list(TASK_HELP.values()),
+            help="Decides what dev and test measure, and with it which checkpoint is kept.",
         )
         st.caption("The score range is asked when you import the first gold pairs.")
-        if st.form_submit_button("Create", type="primary"):
+        if st.form_submit_button(
+            "Create", type="primary", help="Opens an empty project; its gold pairs come next."
+        ):
             with user_errors():
                 project = create_project(
                     workspace, name, task=task, score_range=ScoreRange(0.0, 1.0)
@@ -87,7 +100,12 @@ def project_rows(bench: Bench) -> None:
             st.markdown(_words(bench.workspace, project), width="stretch")
             if is_open:
                 st.badge("open", icon=":material/check:", color="primary")
-            elif st.button("Open", key=f"open-{project.id}", icon=":material/folder_open:"):
+            elif st.button(
+                "Open",
+                key=f"open-{project.id}",
+                icon=":material/folder_open:",
+                help="All pages then show this project.",
+            ):
                 open_project(project.id)
                 st.rerun()
             action = st.menu_button(
@@ -96,6 +114,7 @@ def project_rows(bench: Bench) -> None:
                 key=f"more-{project.id}",
                 icon=":material/more_horiz:",
                 type="tertiary",
+                help="Rename it, take it to another computer as one file, or delete it.",
             )
             if action == "Rename":
                 _rename(bench.workspace, project)
@@ -121,8 +140,15 @@ def _words(workspace: Workspace, project: Project) -> str:
 @st.dialog("Rename project", icon=":material/edit:")
 def _rename(workspace: Workspace, project: Project) -> None:
     with st.form("rename-project", border=False):
-        name = st.text_input("Name", value=project.name, max_chars=80)
-        if st.form_submit_button("Rename", type="primary"):
+        name = st.text_input(
+            "Name",
+            value=project.name,
+            max_chars=80,
+            help="Pairs, models and results stay as they are.",
+        )
+        if st.form_submit_button(
+            "Rename", type="primary", help="Saves the new name; links to the project go on working."
+        ):
             with user_errors():
                 rename_project(workspace, project.id, name)
                 flash(f"Renamed to {' '.join(name.split())}")
@@ -136,10 +162,18 @@ def _delete(workspace: Workspace, project: Project) -> None:
         f"This removes **{as_text(project.name)}** for good: {many(counts.gold, 'gold pair')}, "
         f"{many(counts.silver_pairs, 'silver pair')}, its models and its results."
     )
-    typed = st.text_input("Type the name of the project to confirm", key=f"typed-{project.id}")
+    typed = st.text_input(
+        "Type the name of the project to confirm",
+        key=f"typed-{project.id}",
+        help="Capitals do not matter; it only has to be the right project.",
+    )
     confirmed = typed.strip().casefold() == project.name.casefold()
     if st.button(
-        "Delete for good", type="primary", icon=":material/delete:", disabled=not confirmed
+        "Delete for good",
+        type="primary",
+        icon=":material/delete:",
+        disabled=not confirmed,
+        help="There is no way back but a backup or an exported archive.",
     ):
         with user_errors():
             jobs.discard_project(workspace, project.id)
@@ -156,7 +190,7 @@ def backup_button(workspace: Workspace) -> None:
         mime="application/vnd.sqlite3",
         icon=":material/download:",
         on_click="ignore",
-        help="Downloads the database with all projects, scores, corrections and results. Trained models "
+        help="Downloads the database with all projects, scores, corrections and results; trained models "
         "stay in the workspace folder. Headless: `augsbert backup FILE`.",
     )
 

@@ -249,6 +249,7 @@ def runs_table(runs: Sequence[Run], options_class: type) -> None:
             "Time": st.column_config.TextColumn(width=90),
             "Seed": st.column_config.NumberColumn(format="%d", width=60),
         },
+        alt="Training runs",
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from augsbert_core import explain
 from augsbert_core.exporting.files import to_csv
 from augsbert_core.options import BUNDLED_MODEL, NegativesOptions, RerankOptions, from_json
 from augsbert_core.steps.mine_negatives import warn_about
@@ -17,6 +18,7 @@ from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.job_panel import job_panel, launch
 from augsbert_core.ui.last_job import needs_a_look
 from augsbert_core.ui.recipes import device_input, keep, whole
+from augsbert_core.ui.what_happened import what_happened
 from augsbert_core.ui.widgets import as_text, empty_state, time_text
 
 RERANK = RerankOptions(())
@@ -49,7 +51,13 @@ def rerank_panel(bench: Bench, project: Project) -> None:
             )
             return
         options = _rerank_inputs(bench, project, labelers)
-        if st.button("Judge", type="primary", disabled=not options.rerankers, key="rerank-start"):
+        if st.button(
+            "Judge",
+            type="primary",
+            disabled=not options.rerankers,
+            key="rerank-start",
+            help="Queues a job that reranks the same candidates with each of them.",
+        ):
             launch(bench, "rerank", options)
         if needs_a_look(bench, "rerank"):
             job_panel(bench, ["rerank"])
@@ -68,8 +76,14 @@ def _rerank_inputs(bench: Bench, project: Project, labelers: Sequence[Run]) -> R
             default=list(names)[:1],
             format_func=lambda name: names.get(name, name.removeprefix("model:")),
             key=f"rerank-{project.id}-models-{labelers[0].id}",
+            help="Each gets a row beside the order of the first stage, which it should beat.",
         )
-        split = st.selectbox("Measured on", SPLITS, **keep("rerank", project, "split", "test"))
+        split = st.selectbox(
+            "Measured on",
+            SPLITS,
+            help="Whose gold pairs say what is relevant: test for a final number, dev to choose among rerankers.",
+            **keep("rerank", project, "split", "test"),
+        )
     with middle:
         first = source_input(bench, project, "rerank", "First stage")
         depth = whole(
@@ -107,6 +121,7 @@ def _show_ranking(bench: Bench, project: Project, run: Run) -> None:
             name: st.column_config.NumberColumn(f"{name} × 100", format="%.1f")
             for name in ("nDCG@10", "To first stage", "MRR", "Recall")
         },
+        alt="Results of retrieval and re-ranking",
     )
     counts = (
         f"{run.metrics.get('n_queries', 0):,} queries of the {told.split} split, {told.depth} candidates each from "
@@ -119,6 +134,7 @@ def _show_ranking(bench: Bench, project: Project, run: Run) -> None:
         st.warning("The gold pairs have changed since. Judge again.", icon=":material/warning:")
     for notice in run.metrics.get("notices", []):
         st.caption(f":material/info: {as_text(notice)}")
+    what_happened(explained(run.metrics, told.depth), "rerank")
     st.download_button(
         "CSV",
         to_csv(list(rows[0]), (list(row.values()) for row in rows)) if rows else b"",
@@ -127,6 +143,22 @@ def _show_ranking(bench: Bench, project: Project, run: Run) -> None:
         icon=":material/download:",
         on_click="ignore",
         key="rerank-csv",
+        help="The table above, for a spreadsheet or a paper.",
+    )
+
+
+def explained(found: Mapping[str, Any], depth: int) -> tuple[str, ...]:
+    """What reranking has brought, in plain sentences. found: the metrics of the run."""
+    rows = found.get("rows") or []
+    trained = [row for row in rows if row["kind"] == "reranker" and row.get("ndcg") is not None]
+    best: Mapping[str, Any] = max(trained, key=lambda row: float(row["ndcg"]), default={})
+    return explain.reranked(
+        n_queries=int(found.get("n_queries") or 0),
+        depth=depth,
+        recall=next((row["recall"] for row in rows if row.get("recall") is not None), None),
+        difference=best.get("difference"),
+        low=best.get("difference_low"),
+        high=best.get("difference_high"),
     )
 
 
@@ -168,7 +200,12 @@ def negatives_panel(bench: Bench, project: Project) -> None:
         options = _negative_inputs(bench, project)
         if warning := warn_about(options):
             st.warning(as_text(warning), icon=":material/warning:")
-        if st.button("Mine negatives", type="primary", key="negatives-start"):
+        if st.button(
+            "Mine negatives",
+            type="primary",
+            key="negatives-start",
+            help="Queues a job that writes a file to train on; gold and silver stay as they are.",
+        ):
             launch(bench, "mine-negatives", options)
         if needs_a_look(bench, "mine-negatives"):
             job_panel(bench, ["mine-negatives"])
@@ -194,6 +231,8 @@ def _negative_inputs(bench: Bench, project: Project) -> NegativesOptions:
             format_func=lambda name: labelers.get(name, name) or "None",
             accept_new_options=True,
             key=f"negatives-{project.id}-labeler-{next(iter(labelers), '')}",
+            help="Leaves out what it scores as similar: a near sentence may be a positive that nobody has marked. "
+            "None trusts gold alone.",
         )
         positive = _score_input(
             project, "negatives", "Positive from", NEGATIVES.positive_from, "Gold pairs scored so."
@@ -226,9 +265,19 @@ def _show_negatives(bench: Bench, run: Run) -> None:
     for notice in found.get("notices", []):
         st.caption(f":material/info: {as_text(notice)}")
     with st.container(horizontal=True):
-        for kind, mime, what in (
-            ("jsonl", "application/jsonl", "JSON lines, one per query"),
-            ("csv", "text/csv", "CSV, one row per positive"),
+        for kind, mime, what, why in (
+            (
+                "jsonl",
+                "application/jsonl",
+                "JSON lines, one per query",
+                "Each query with all its positives and negatives, for training scripts.",
+            ),
+            (
+                "csv",
+                "text/csv",
+                "CSV, one row per positive",
+                "Each positive with its negatives beside it, to be looked at in a spreadsheet.",
+            ),
         ):
             path = bench.workspace.home / str(found.get(kind, ""))
             if path.is_file():
@@ -240,6 +289,7 @@ def _show_negatives(bench: Bench, run: Run) -> None:
                     icon=":material/download:",
                     on_click="ignore",
                     key=f"negatives-{kind}",
+                    help=why,
                 )
 
 
@@ -252,6 +302,7 @@ def source_input(bench: Bench, project: Project, page: str, label: str) -> str:
         list(names),
         format_func=names.__getitem__,
         key=f"{page}-{project.id}-source-{next(iter(encoders), '')}",
+        help="What brings near sentences for each query: BM25 by shared words, a bi-encoder by meaning.",
     )
 
 

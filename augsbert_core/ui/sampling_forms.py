@@ -1,6 +1,6 @@
 """Which pairs to choose: the strategies of the Sample page with their parameters."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
@@ -12,7 +12,6 @@ from augsbert_core.steps.labelers import ScorerAtHand
 from augsbert_core.storage.records import Project, Run, SilverSet
 from augsbert_core.ui.labelling_form import labeler_input
 from augsbert_core.ui.recipes import device_input, keep, score_100, whole
-from augsbert_core.ui.widgets import duration_text
 
 PAGE = "sample"
 
@@ -76,6 +75,8 @@ def strategy_input(project: Project, *, has_gold: bool) -> str:
         list(STRATEGY_NAMES),
         format_func=SHORT_NAMES.__getitem__,
         required=True,
+        help="How pairs are chosen out of all possible ones. It decides which scores silver will have; "
+        "the paper found it crucial.",
         **keep(PAGE, project, "strategy", "bm25" if has_gold else "cosine-strata"),
     )
     st.caption(STRATEGY_HELP[strategy])
@@ -100,7 +101,12 @@ def strategy_form(
         sampled = sample_inputs(
             project, strategy, n_unlabelled, encoders, silver_sets, has_gold=has_gold
         )
-        start = st.button("Sample pairs", type="primary", icon=":material/casino:")
+        start = st.button(
+            "Sample pairs",
+            type="primary",
+            icon=":material/casino:",
+            help="Queues the sampling; the candidates have no scores until a labeler or people give them.",
+        )
         return "sample", sampled, start
     stratified = stratified_inputs(
         project, n_unlabelled, labelers, encoders, silver_sets, has_gold=has_gold
@@ -110,6 +116,7 @@ def strategy_form(
         type="primary",
         icon=":material/auto_awesome:",
         disabled=stratified is None,
+        help="Queues the rounds as one job, which ends with a silver set.",
     )
     return "sample-stratified", stratified, start
 
@@ -314,7 +321,11 @@ def _bm25_inputs(project: Project) -> dict[str, Any]:
         "where only Lucene's weights stay positive.",
         **keep(PAGE, project, "variant", "okapi"),
     )
-    with st.popover("k1 and b", icon=":material/tune:"):
+    with st.popover(
+        "k1 and b",
+        icon=":material/tune:",
+        help="The two numbers of BM25: how much repeated words add, and how much long sentences lose.",
+    ):
         st.caption("Empty fields take the variant's own values.")
         k1 = st.number_input(
             "k1", 0.0, 10.0, value=None, step=0.1, placeholder="the variant's",
@@ -345,57 +356,7 @@ def _search_input(project: Project) -> str:
         "Search",
         list(SEARCHES),
         format_func=SEARCHES.__getitem__,
-        help="Exact compares every sentence with every other: seconds for ten thousand. Approximate needs the "
-        "extra “ann” and says how many of the exact neighbours it found. Automatic is exact up to 200,000 sentences.",
+        help="Exact: every sentence is compared with every other, in seconds for ten thousand. Approximate: needs the "
+        "extra “ann” and says how many of the exact neighbours it found. Automatic: exact up to 200,000 sentences.",
         **keep(PAGE, project, "search", "auto"),
     )
-
-
-def expected_pairs(options: SampleOptions, corpus_size: int) -> int:
-    """How many candidates there can be at most: a pair found from both sides counts once."""
-    most = corpus_size * (corpus_size - 1) // 2
-    if options.strategy in HAS_TOP_K:
-        per_sentence = min(options.top_k, max(corpus_size - 1, 0))
-        searches = 2 if options.strategy == "bm25+semantic" else 1
-        return min(most, searches * corpus_size * per_sentence)
-    return min(most, options.n_pairs) if options.n_pairs else most
-
-
-def size_panel(
-    options: SampleOptions | StratifiedOptions | None,
-    corpus_size: Callable[[bool], int],
-    pairs_per_second: float | None,
-) -> None:
-    """What the strategy has to choose from, and what it can come to.
-
-    corpus_size: asked (use_unlabelled). pairs_per_second: the newest labeler's on this machine, if known.
-    """
-    size = corpus_size(options.use_unlabelled if options else False)
-    st.metric(
-        "Sentences to pair",
-        f"{size:,}",
-        help="Training sentences, and unlabelled ones if chosen. Sentences of dev and test never take part.",
-    )
-    if isinstance(options, SampleOptions):
-        passes = expected_pairs(options, size)
-        st.metric(
-            "Pairs at most",
-            f"{passes:,}",
-            help="Gold pairs are left out, and a pair that is found from both sides counts once.",
-        )
-    elif options:
-        passes = min(options.n_keep, options.max_passes or options.n_keep)
-        st.metric(
-            "Passes at least",
-            f"{passes:,}",
-            help="Every kept pair costs a pass. Usually a tenth more is enough; where pairs that fit are scarce it "
-            "takes more, up to your limit.",
-        )
-    if options and pairs_per_second:
-        bound = "most" if isinstance(options, SampleOptions) else "least"
-        st.metric(
-            f"Labelling at {bound}",
-            duration_text(passes / pairs_per_second),
-            help=f"At {pairs_per_second:,.0f} pairs per second, which your newest labeler reached on this device, and "
-            "some seconds to load it.",
-        )

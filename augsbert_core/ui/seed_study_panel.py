@@ -5,15 +5,18 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
+from augsbert_core import explain
 from augsbert_core.charts.seed_study import seed_study_figure
 from augsbert_core.options import BiEncoderOptions, SeedStudyOptions, from_json, to_json
 from augsbert_core.steps.recipes import stages_of
 from augsbert_core.storage.records import Project, Run
 from augsbert_core.storage.runs import list_runs
 from augsbert_core.ui.bench import Bench
+from augsbert_core.ui.figures import draw
 from augsbert_core.ui.job_panel import job_panel, launch
 from augsbert_core.ui.last_job import needs_a_look
 from augsbert_core.ui.recipes import METRIC_NAMES, keep, whole
+from augsbert_core.ui.what_happened import what_happened
 from augsbert_core.ui.widgets import as_text, duration_text, time_text
 
 PAGE, STEP = "train", "seed-study"
@@ -100,9 +103,10 @@ def _result(project: Project, studies: list[Run]) -> None:
             f"{duration_text(found['seconds'])}; learning rate {recipe.learning_rate:g}, batch {recipe.batch_size}."
         )
     )
-    st.plotly_chart(
+    draw(
         seed_study_figure(found["fractions"], found["seeds"], found["dev"], found),
         key=f"study-{run.id}",
+        alt="Dev scores of the seeds along training, how well their order predicts the final one, and what is lost",
     )
     st.caption(
         "Bands: 95 % over resampled seeds. The golden line is the seed that ended best. Lost: how much final score, "
@@ -123,4 +127,14 @@ def _result(project: Project, studies: list[Run]) -> None:
             name: st.column_config.NumberColumn(format="%.2f")
             for name in ("Spearman", "Kendall", "Lost")
         },
+        alt="How well early scores predict the final order of seeds",
+    )
+    what_happened(
+        explain.seed_study(
+            fractions=found["fractions"],
+            spearman=found["spearman"],
+            regret=found["regret"],
+            finals=[scores[-1] for scores in found["dev"] if scores],
+        ),
+        f"study-{run.id}",
     )

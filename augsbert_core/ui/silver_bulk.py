@@ -101,7 +101,7 @@ def bulk_panel(
             list(ACTIONS),
             format_func=lambda name: f"{ACTIONS[name].icon} {ACTIONS[name].label}",
             key=f"silver-bulk-action-{set_id}",
-            label_visibility="collapsed",
+            help="One decision for all pairs that pass the filters.",
         )
         if name is None:
             st.caption("Choose what becomes of them. One press of Undo takes it back.")
@@ -115,6 +115,7 @@ def bulk_panel(
         sure = st.checkbox(
             f"I mean {'the one pair' if total == 1 else f'all {pairs(total)}'}",
             key=f"silver-bulk-sure-{set_id}-{name}-{total}-{abs(hash((ids.tobytes(), target)))}",
+            help="Asked anew whenever the filters or the decision change.",
         )
         st.button(
             f"{action.verb} {pairs(total)}",
@@ -124,6 +125,7 @@ def bulk_panel(
             key=f"silver-bulk-go-{set_id}",
             on_click=do_all,
             args=(workspace, set_id, chosen, scale, name, ids, target, actor, tell),
+            help="Written as one edit: a single press of Undo takes it back.",
         )
 
 

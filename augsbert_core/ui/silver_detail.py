@@ -105,14 +105,19 @@ def _list(walk: Walk, scale: ScoreRange) -> None:
                 wrap=False,
                 on_click=_open,
                 args=(walk, at),
-                help="Open this pair. Nothing is decided by it.",
+                help=both_sentences(row),
             )
 
 
 def row_label(row: Any, scale: ScoreRange) -> str:
     """Score, status and both sentences of a pair in one line."""
     score = f"{scale.to_raw(row.final_score):.2f} {STATUS_MARKS[row.status]}".strip()
-    return f"**{score}** {as_text(row.sentence1)} ⟷ {as_text(row.sentence2)}"
+    return f"**{score}** {both_sentences(row)}"
+
+
+def both_sentences(row: Any) -> str:
+    """A pair in one line."""
+    return f"{as_text(row.sentence1)} ⟷ {as_text(row.sentence2)}"
 
 
 def _open(walk: Walk, at: int) -> None:
@@ -151,6 +156,7 @@ def _moves(
                 shortcut=key,
                 on_click=_move,
                 args=(path, walk.pair_id, by),
+                help="Moves through the pairs that pass the filters; nothing is decided by it.",
             )
         scope = edits.Scope.silver(path.set_id)
         edit_buttons(workspace, scope, actor, tell_there, keys=True)
@@ -325,7 +331,7 @@ def near_html(near: Sequence[NearGold]) -> str:
     line = "border-top:1px solid color-mix(in srgb, currentColor 14%, transparent)"
     rows = "".join(
         f'<tr><td style="{line};padding:0.35rem 0.8rem 0.35rem 0;vertical-align:top;font-weight:600;'
-        f'color:{ROLES["gold"]}">{one.raw_score:.2f}</td>'
+        f'text-decoration:underline 2px {ROLES["gold"]}">{one.raw_score:.2f}</td>'
         f'<td dir="auto" style="{line};padding:0.35rem 1rem 0.35rem 0;width:50%;vertical-align:top">'
         f"{html.escape(one.sentence1)}</td>"
         f'<td dir="auto" style="{line};padding:0.35rem 0;width:50%;vertical-align:top">'

@@ -78,6 +78,7 @@ def choose_set(sets: Sequence[SilverSet]) -> SilverSet:
         list(by_id),
         format_func=lambda number: set_title(by_id[number]),
         key=set_key(sets),
+        help="One labelling run and its pairs; all views of this page show it.",
     )
     return by_id[set_id]
 
@@ -154,6 +155,7 @@ def filter_inputs(
             placeholder="in either sentence",
             key=f"silver-text-{found.id}",
             persist_state="session",
+            help="Pairs that have this piece of text in either sentence, whatever the capitals.",
         )
     max_rank = None
     if has_ranks:
@@ -172,9 +174,11 @@ def filter_inputs(
             sorts_of(has_ranks, known, student is not None),
             key=f"silver-sort-{found.id}",
             persist_state="session",
+            help="Which pairs come first, here and when they are reviewed one by one. Where scorers disagree, "
+            "errors are found soonest.",
         )
     low, high = st.session_state[range_key(found.id)]
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         status_place = st.container(width="content")
         more = more_filters(bench, project, found, known, student)
         clear_place = st.container(width="content")
@@ -196,6 +200,7 @@ def filter_inputs(
         key=f"silver-clear-{found.id}",
         on_click=clear_filters,
         args=(found.id, scale),
+        help="Shows all pairs of the set again; decisions stay.",
     )
     return chosen, sort
 
@@ -225,7 +230,8 @@ def status_input(set_id: int, counts: dict[str, int] | None) -> tuple[str, ...]:
         format_func=label,
         key=f"silver-status-{set_id}",
         persist_state="session",
-        label_visibility="collapsed",
+        help="What people have decided: unreviewed pairs count with the labeler's score, rejected ones are left "
+        "out of training. None chosen shows all.",
     )
     return tuple(chosen or ())
 

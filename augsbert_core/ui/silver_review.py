@@ -113,5 +113,5 @@ def _mode_switch(set_id: int, is_on: bool) -> None:
             args=(key, not is_on),
             help="All that is known of a pair, and a key for every decision."
             if not is_on
-            else None,
+            else "The pairs as rows again; filters and decisions stay.",
         )

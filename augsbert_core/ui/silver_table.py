@@ -115,6 +115,7 @@ def review_table(
         column_config=_columns(project.score_range, opened),
         on_change=save_edits,
         args=(workspace, project.score_range, key, actor),
+        alt="Silver pairs, scores can be edited",
     )
 
 
@@ -316,9 +317,18 @@ def _columns(scale: ScoreRange, opened: Callable[[], None]) -> dict[str, Any]:
 
 def delete_set_button(workspace: Workspace, set_id: int, n_pairs: int) -> None:
     """Delete a silver set after asking once more."""
-    with st.popover("Delete set", icon=":material/delete:"):
+    with st.popover(
+        "Delete set",
+        icon=":material/delete:",
+        help="Remove it with its decisions, after asking once more; sets that were kept of it stay.",
+    ):
         st.write(f"Delete silver set {set_id} with its {n_pairs:,} labels and all corrections?")
-        if st.button("Yes, delete it", key=f"delete-silver-{set_id}", type="primary"):
+        if st.button(
+            "Yes, delete it",
+            key=f"delete-silver-{set_id}",
+            type="primary",
+            help="There is no way back: corrections are people's work, so export them first.",
+        ):
             with user_errors():
                 silver_sets.delete_silver_set(workspace, set_id)
                 reload_view()

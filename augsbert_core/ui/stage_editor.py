@@ -113,6 +113,7 @@ def stage_table(page: str, project: Project, begin_with: Sequence[Stage]) -> tup
         hide_index=True,
         column_config=_column_config(),
         key=f"{page}-{project.id}-stages-{version}",
+        alt="Training stages, can be edited",
     )
     st.caption(
         "Empty cells take the run's own value. Change the numbers under Order to reorder, use the last row to "

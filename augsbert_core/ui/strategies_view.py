@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from augsbert_core import explain
 from augsbert_core.exporting.files import to_csv
 from augsbert_core.steps.compare import comparison
 from augsbert_core.steps.spreads import STATED
@@ -14,6 +15,7 @@ from augsbert_core.steps.strategies import strategy_rows
 from augsbert_core.storage.records import Project, SilverSet
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.recipes import METRIC_NAMES
+from augsbert_core.ui.what_happened import what_happened
 
 SHOWN = ("Set", "Strategy", "Score", "Interval", "Pairs", "Passes", "KL", "Seconds", "Labeler")
 """The columns of the table, but for the share of high scores; the CSV has all."""
@@ -45,6 +47,7 @@ def strategies_view(bench: Bench, project: Project, sets: Sequence[SilverSet]) -
             column_order=[*SHOWN[:7], middle, *SHOWN[7:]],
             height=38 + 35 * len(frame),
             column_config=_columns(metric, middle),
+            alt="Silver sets side by side",
         )
         st.caption(
             f"Click a header to sort. {STATED} KL with Gaussian kernels, each bandwidth by the robust rule; of "
@@ -57,6 +60,17 @@ def strategies_view(bench: Bench, project: Project, sets: Sequence[SilverSet]) -
                 ":material/info: No bi-encoder trained on these sets has been measured yet. Train one, then "
                 "measure it on the Compare page, and its score stands here."
             )
+        what_happened(
+            explain.strategies(
+                n_sets=len(sets),
+                scored=[
+                    (row["Set"], row["Score"] / 100, row["Passes"])
+                    for row in rows
+                    if row["Set"] is not None and row["Score"] is not None
+                ],
+            ),
+            "strategies",
+        )
 
 
 def rows_csv(rows: Sequence[dict[str, Any]], metric: str, middle: str) -> bytes:

@@ -144,9 +144,9 @@ def _layers_input(project: Project) -> int | None:
         1,
         48,
         placeholder="all",
-        help="Keep only the first layers of the base model: a smaller, faster student. On few gold pairs the "
-        "full sentence-tuned model already judges better than the labeler trained from it, so silver "
-        "has nothing to teach it; a small student has room to learn. Empty keeps all layers.",
+        help="Keep only the first layers of the base model, for a smaller, faster student; empty keeps all. On few "
+        "gold pairs the full sentence-tuned model already judges better than the labeler trained from it, so "
+        "silver has nothing to teach it; a small student has room to learn.",
         **keep(PAGE, project, "layers", project.student_layers),
     )
 
@@ -192,8 +192,8 @@ def _data_inputs(bench: Bench, project: Project, *, staged: bool) -> dict[str, A
         list(MIXES),
         format_func=MIXES.__getitem__,
         required=True,
-        help="Shuffled is the paper's way. Silver first lets gold have the last word, as a stage of its own. "
-        "Silver only is for a domain without gold of its own (paper §3.2).",
+        help="Shuffled: the paper's way. Silver first: gold has the last word, as a stage of its own. "
+        "Silver only: for a domain without gold of its own (paper §3.2).",
         **keep(PAGE, project, "mix", "shuffled"),
     )
     return {

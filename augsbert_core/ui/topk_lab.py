@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from augsbert_core import charts
+from augsbert_core import charts, explain
 from augsbert_core.options import KeepOptions
 from augsbert_core.sampling import HAS_TOP_K
 from augsbert_core.steps.spreads import (
@@ -27,6 +27,7 @@ from augsbert_core.ui.downloads import show_figure
 from augsbert_core.ui.job_panel import launch
 from augsbert_core.ui.recipes import fill
 from augsbert_core.ui.silver_filters import set_key, short_title
+from augsbert_core.ui.what_happened import what_happened
 from augsbert_core.ui.widgets import as_text, page_link
 
 PAGE = "top-k"
@@ -85,6 +86,14 @@ def topk_lab(bench: Bench, project: Project, found: SilverSet, sets: Sequence[Si
             name=f"top-k-sizes-silver-set-{found.id}",
             alt="Pairs and share of high scores for each top-k",
         )
+        what_happened(
+            explain.top_k(
+                rows=[(row.k, row.found.n, row.found.high_share) for row in rows if row.found],
+                gold_high=base.high_share,
+                middle=f"{middle:g}",
+            ),
+            "top-k",
+        )
 
 
 def _no_ranks(found: SilverSet, sets: Sequence[SilverSet]) -> None:
@@ -104,6 +113,7 @@ def _no_ranks(found: SilverSet, sets: Sequence[SilverSet]) -> None:
                         key=f"{PAGE}-open-{one.id}",
                         on_click=lambda key, number: st.session_state.update({key: number}),
                         args=(set_key(sets), one.id),
+                        help="Its pairs have ranks, so this view can show what each k would have kept.",
                     )
         else:
             st.markdown("Sample with BM25 or semantic search, and this view fills by itself.")
@@ -137,7 +147,7 @@ def _keep_inputs(bench: Bench, project: Project, found: SilverSet, rows: Sequenc
         icon=":material/filter_alt:",
         width="stretch",
         disabled=not smaller or not n or not found.is_complete,
-        help="Copies these pairs with their scores into a set of its own. Nothing is scored. To undo, delete it.",
+        help="Copies these pairs with their scores into a set of its own; nothing is scored. To undo, delete it.",
     ):
         launch(bench, "keep", KeepOptions(found.id, rule="top-k", max_rank=k))
     st.caption(
@@ -168,6 +178,7 @@ def _table(project: Project, gold: Spread, rows: Sequence[KRow], top_k: int, str
             ),
             "Note": st.column_config.TextColumn(width="large"),
         },
+        alt="What each top-k gives",
     )
     beyond = [row.k for row in rows if row.found is None]
     if beyond:

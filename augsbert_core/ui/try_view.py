@@ -6,11 +6,13 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from augsbert_core import explain
 from augsbert_core.progress import stretch
 from augsbert_core.steps import try_it
 from augsbert_core.steps.try_it import Choice, Found, PairScore
 from augsbert_core.storage.records import Project
 from augsbert_core.ui.bench import Bench
+from augsbert_core.ui.what_happened import what_happened
 from augsbert_core.ui.widgets import as_text, bar_report, user_errors
 
 NOBODY = ""
@@ -22,17 +24,34 @@ def pair_section(bench: Bench, project: Project, choices: Sequence[Choice]) -> N
     bi_encoders, cross_encoders = by_kind(choices)
     with st.form("try-pair"):
         left, right = st.columns(2)
-        first = left.text_input("Sentence 1", placeholder="A man plays a guitar.")
-        second = right.text_input("Sentence 2", placeholder="Someone makes music.")
+        first = left.text_input(
+            "Sentence 1",
+            placeholder="A man plays a guitar.",
+            help="Any text, also one that the project does not know.",
+        )
+        second = right.text_input(
+            "Sentence 2",
+            placeholder="Someone makes music.",
+            help="The sentence it is compared with; which of the two comes first should not matter.",
+        )
         encoder = left.selectbox(
-            "Bi-encoder", list(bi_encoders), format_func=bi_encoders.__getitem__
+            "Bi-encoder",
+            list(bi_encoders),
+            format_func=bi_encoders.__getitem__,
+            help="One vector per sentence, compared by cosine: fast enough for millions of sentences.",
         )
         labeler = right.selectbox(
             "Cross-encoder",
             [*cross_encoders, NOBODY],
             format_func=lambda target: cross_encoders.get(target, "None"),
+            help="Reads both sentences together: slower, and usually the better judge.",
         )
-        asked = st.form_submit_button("Score", type="primary", icon=":material/scale:")
+        asked = st.form_submit_button(
+            "Score",
+            type="primary",
+            icon=":material/scale:",
+            help="Scores the pair with both; a model that is used for the first time is loaded first.",
+        )
     key = f"try-{project.id}-scores"
     if asked:
         st.session_state.pop(key, None)
@@ -63,21 +82,32 @@ def show_scores(project: Project, labels: Mapping[str, str], scores: Sequence[Pa
             )
             st.caption(f"{what} {score.raw:.3f} · {1000 * score.seconds:.0f} ms")
     st.caption(f":material/info: {try_it.UNCALIBRATED}")
+    what_happened(
+        explain.tried_pair(scores=[(one.kind, one.score) for one in scores], scale=scale), "pair"
+    )
 
 
 def search_section(bench: Bench, project: Project, choices: Sequence[Choice]) -> None:
     """Type a query, see the nearest sentences of the corpus by two models, side by side."""
     bi_encoders, cross_encoders = by_kind(choices)
     with st.form("try-search"):
-        query = st.text_input("Query", placeholder="music in the street")
+        query = st.text_input(
+            "Query",
+            placeholder="music in the street",
+            help="A sentence or some words, compared with every sentence of the project.",
+        )
         cells = st.columns(4)
         first = cells[0].selectbox(
-            "Bi-encoder A", list(bi_encoders), format_func=bi_encoders.__getitem__
+            "Bi-encoder A",
+            list(bi_encoders),
+            format_func=bi_encoders.__getitem__,
+            help="Fills the list on the left.",
         )
         second = cells[1].selectbox(
             "Bi-encoder B",
             [*list(bi_encoders)[::-1], NOBODY],
             format_func=lambda target: bi_encoders.get(target, "None"),
+            help="Fills a second list beside the first, to compare, say, gold only with gold and silver.",
         )
         rerank = cells[2].selectbox(
             "Rerank by",
@@ -85,8 +115,19 @@ def search_section(bench: Bench, project: Project, choices: Sequence[Choice]) ->
             format_func=lambda target: cross_encoders.get(target, "No cross-encoder"),
             help="A cross-encoder puts what was found in a new order.",
         )
-        top = cells[3].number_input("Sentences", 1, 100, 10)
-        asked = st.form_submit_button("Search", type="primary", icon=":material/search:")
+        top = cells[3].number_input(
+            "Sentences",
+            1,
+            100,
+            10,
+            help="How many of the nearest each list shows, and how many are reranked.",
+        )
+        asked = st.form_submit_button(
+            "Search",
+            type="primary",
+            icon=":material/search:",
+            help="Embeds the sentences of the project at the first search; later ones take a moment.",
+        )
     key = f"try-{project.id}-found"
     if asked:
         st.session_state.pop(key, None)
@@ -99,6 +140,16 @@ def search_section(bench: Bench, project: Project, choices: Sequence[Choice]) ->
         for cell, (target, hits) in zip(st.columns(len(found)), found.items(), strict=True):
             with cell:
                 show_hits(project, bi_encoders.get(target, target), hits)
+        shown = next(iter(found.values()))
+        what_happened(
+            explain.searched(
+                n_sentences=shown.n_sentences,
+                n_hits=len(shown.hits),
+                search_seconds=shown.query_seconds + shown.search_seconds,
+                rerank_seconds=shown.rerank_seconds,
+            ),
+            "search",
+        )
 
 
 def _search_all(
@@ -143,6 +194,7 @@ def show_hits(project: Project, label: str, found: Found) -> None:
             ),
             "Sentence": st.column_config.TextColumn(width="large"),
         },
+        alt="Sentences found, best first",
     )
     st.caption(as_text(try_it.times_text(found)))
 

@@ -1,7 +1,7 @@
 """Small widgets that look and behave alike on every page."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -95,17 +95,34 @@ def page_link(
         st.markdown(f"{icon} [{text}]({page})")
 
 
-def empty_state(text: str, page: str | None = None, label: str | None = None) -> None:
-    """Say what is missing and what to do next, with a link to the page where it is done."""
-    with (
-        st.container(border=True, key=f"empty-{abs(hash(text)) % 10**8}"),
-        st.container(horizontal_alignment="center", gap="xsmall"),
-    ):
+def empty_state(
+    text: str,
+    page: str | None = None,
+    label: str | None = None,
+    *,
+    also: Sequence[tuple[str, str]] = (),
+) -> Any:
+    """Say what belongs here and what to do next, with a link to the page where it is done.
+
+    also: other ways, as (page, label). Returns the place below the text, for a button of the page itself.
+    """
+    with st.container(border=True, key=f"empty-{abs(hash(text)) % 10**8}"):
         st.space("small")
-        st.markdown(f":material/inbox: {text}" if page is None else text, text_alignment="center")
-        if page is not None:
-            page_link(page, label)
+        with st.container(horizontal_alignment="center", gap="xsmall"):
+            with st.container(width=READING_WIDTH):
+                st.markdown(
+                    f":material/inbox: {text}" if page is None else text, text_alignment="center"
+                )
+            place = st.container(
+                horizontal=True, horizontal_alignment="center", vertical_alignment="center"
+            )
+            with place:
+                if page is not None:
+                    page_link(page, label)
+                for other, words in also:
+                    page_link(other, words)
         st.space("small")
+    return place
 
 
 def score_text(project: Project, unit: float) -> str:

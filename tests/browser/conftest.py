@@ -39,7 +39,11 @@ class Server:
     def start(self) -> None:
         """Start and wait until the server says that it is well."""
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)],
+            # As `augsbert app` starts it.
+            [
+                *(sys.executable, "-m", "augsbert_core.serve"),
+                *("run", "app.py", "--server.port", str(self.port)),
+            ],
             cwd=ROOT,
             env={**os.environ, "AUGSBERT_HOME": str(self.home), "HF_HUB_OFFLINE": "1"},
             stdout=subprocess.DEVNULL,

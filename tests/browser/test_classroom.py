@@ -71,7 +71,7 @@ def test_two_students_work_apart_and_the_teacher_sees_both(
     elsewhere = visitor(browser, class_server.url)
     elsewhere.get_by_label("Your name", exact=True).fill("ada")
     elsewhere.get_by_role("button", name="Come in").click()
-    elsewhere.get_by_label("Your code").fill(code)
+    elsewhere.get_by_label("Your code", exact=True).fill(code)
     elsewhere.get_by_role("button", name="Go on with my work").click()
     expect(elsewhere.get_by_text("483 train · 160 dev · 321 test")).to_be_visible(timeout=MINUTE)
 

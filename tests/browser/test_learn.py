@@ -52,6 +52,9 @@ def test_all_eight_steps_from_an_empty_workspace(browser: Browser, server: Serve
     page.get_by_text(f"✓ {LESSONS[6].short}", exact=True).click()
     expect(page.get_by_role("heading", name=LESSONS[6].title)).to_be_visible()
     settle(page)
+    seeds = page.locator(".st-key-learn-figure-seeds")
+    expect(seeds).to_contain_text("seeds end between")
+    expect(seeds.locator(".js-plotly-plot")).to_contain_text("Best at 20 %")
     figure = page.locator(".js-plotly-plot", has_text="Gold only, as many steps").first
     for name in ("Untrained", "AugSBERT · BM25", "Labeler"):
         expect(figure).to_contain_text(name)

@@ -11,6 +11,7 @@ from augsbert_core.storage import class_turns, classroom, lessons, projects, que
 from augsbert_core.storage.class_database import Classroom, Seat
 from augsbert_core.storage.database import Workspace, open_workspace
 from augsbert_core.ui.import_sources import read_dataset
+from augsbert_core.ui.widgets import as_text
 from tests.pages.conftest import add_job, words_on
 
 OpenPage = Callable[..., AppTest]
@@ -135,7 +136,8 @@ def test_a_waiting_job_says_how_many_come_before_it(open_page: OpenPage, room: C
         class_turns.mark_busy(room, workspace.home.name)
     app = open_page("jobs", seat=token)
     assert not app.exception
-    assert "1 job before yours" in "\n".join(bar.proto.text for bar in app.get("progress"))
+    told = "\n".join(bar.proto.text for bar in app.get("progress"))
+    assert told == as_text("Waiting for its turn · 1 job before yours"), "whose it is, is not said"
 
 
 def test_a_student_cannot_open_the_overview(open_page: OpenPage, room: Classroom) -> None:

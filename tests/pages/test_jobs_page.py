@@ -1,14 +1,17 @@
 """Jobs: the table, one job in detail, and what can be done with it."""
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from augsbert_core.options import CrossEncoderOptions, SampleOptions
-from augsbert_core.storage import queue
+from augsbert_core.storage import queue, runs
 from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.projects import create_project
 from augsbert_core.storage.records import Project
+from augsbert_core.ui.job_panel import progress_text
 from augsbert_core.ui.widgets import as_text, duration_text
 from tests.pages.conftest import Loop, add_job, words_on
 
@@ -106,6 +109,50 @@ def test_the_message_and_progress_of_a_running_job_are_shown(
     assert app.dataframe[0].value["progress"].iloc[0] == 0.25
     assert app.progress[0].value == 25
     assert "Step 40 of 160" in app.progress[0].text
+
+
+def test_a_waiting_job_says_which_job_of_which_project_it_waits_for(
+    open_page: OpenPage, workspace: Workspace, project: Project
+) -> None:
+    elsewhere = create_project(workspace, "Other *task*")
+    holds = add_job(
+        workspace, elsewhere, TRAIN, CrossEncoderOptions(), "running", name="Labeler, seed 1"
+    )
+    job = add_job(workspace, project, "sample", SampleOptions(), "queued", name="Top 3")
+    later = add_job(workspace, project, TRAIN, CrossEncoderOptions(), "queued", name="Last")
+
+    bench = SimpleNamespace(workspace=workspace)
+    told = f"Waiting for job {holds.id}, Labeler, seed 1, of the project Other *task*"
+    assert progress_text(bench, job) == told
+    assert progress_text(bench, later) == f"{told}, and 1 more"
+    app = open_page("jobs", project=project.id)
+    app.selectbox(key="picked-job").set_value(job.id).run()
+    assert not app.exception
+    assert as_text(told) in app.progress[0].text
+
+    queue.finish_job(workspace, holds.id, "done", message="Done")
+    assert progress_text(bench, later) == f"Waiting for job {job.id}, Top 3"
+    assert progress_text(bench, job) == "Waiting for its turn · 0%"
+
+
+def test_a_job_waits_neither_for_other_devices_nor_for_those_that_it_shares_one_with(
+    workspace: Workspace, project: Project
+) -> None:
+    def add(device: str, *, shared: bool = False) -> queue.Job:
+        run_id = runs.add_run(workspace, project.id, TRAIN, "a run", "{}", 1)
+        job_id = queue.add_job(workspace, project.id, run_id, TRAIN, device, shared=shared)
+        return queue.get_job(workspace, job_id)
+
+    def ahead(job: queue.Job) -> list[int]:
+        return [other.id for other in queue.jobs_ahead(workspace, job)]
+
+    one, elsewhere, two = add("cuda:0", shared=True), add("cuda:1"), add("cuda:0", shared=True)
+    alone = add("cuda:0")
+    assert ahead(one) == ahead(elsewhere) == ahead(two) == []
+    assert ahead(alone) == [one.id, two.id]
+    assert {job.id for job in queue.startable_jobs(workspace)} == {one.id, elsewhere.id, two.id}
+    assert queue.claim_job(workspace, two.id, host="h", pid=1, pid_started=1.0)
+    assert ahead(alone) == [two.id, one.id], "whoever holds the device comes first"
 
 
 @pytest.mark.parametrize(

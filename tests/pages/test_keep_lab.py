@@ -10,6 +10,7 @@ from augsbert_core.steps.keep import plan_keep
 from augsbert_core.storage import gold, silver_sets
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Project
+from augsbert_core.storage.silver_bins import SilverScores
 from augsbert_core.ui import keep_numbers
 from tests.pages.lab_seeding import (
     figure,
@@ -147,10 +148,15 @@ def test_more_is_kept_along_the_path(workspace: Workspace, lab: Project) -> None
     scores = keep_numbers.pool_scores(workspace, found)
     gold_scores = gold.gold_scores(workspace, lab.id, ["train"])
     plan = plan_keep(gold_scores, scores, KeepOptions(pool))
-    path = keep_numbers.realised_path(scores, plan, KeepOptions(pool), (pool, 1))
+    path = keep_numbers.realised_path(workspace, found, scores, plan, KeepOptions(pool))
     assert np.all(np.diff(path.n_kept) >= 0)
     assert path.n_kept[-1] == plan.n_kept
     assert path.n_kept[-1] > path.n_kept[0] > 0
+    # The first set of somebody else in a class has the same number, and often the same state.
+    theirs = Workspace(workspace.home / "elsewhere")
+    half = SilverScores(scores.ids[::2], scores.codes[::2], scores.scores[::2], scores.ranks[::2])
+    path = keep_numbers.realised_path(theirs, found, half, plan, KeepOptions(pool))
+    assert 0 < path.n_kept[-1] < plan.n_kept
 
 
 # Top-k

@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from augsbert_core.learn.lessons import LESSONS
 from augsbert_core.steps import learn, learn_results
+from augsbert_core.steps import learn_recipe as recipe
 from augsbert_core.steps.sample_project import open_sample_project
 from augsbert_core.storage import lessons, projects
 from augsbert_core.storage.database import Workspace
@@ -62,6 +63,7 @@ def test_all_eight_steps_can_be_answered_and_are_remembered(
         text = words_on(page)
         assert "What the paper found" in text
         assert "You predicted" in text, lesson.key
+        assert any(one.label == "What happened here?" for one in page.expander), lesson.key
         if lesson is not LESSONS[-1]:
             button(page, f"Next: {LESSONS[LESSONS.index(lesson) + 1].short}").click().run()
     assert "All eight steps are done" in shown_text(page)
@@ -96,6 +98,60 @@ def test_a_restart_goes_on_at_the_first_step_that_is_not_done(
     for lesson in LESSONS[:2]:
         lessons.reveal_lesson(workspace, person(), lesson.key, "low", {"right": "low"})
     assert open_page("learn").radio[0].label == LESSONS[2].question
+
+
+def revealed(workspace: Workspace, lesson: str, open_page: Callable[..., AppTest]) -> AppTest:
+    """The page of a lesson whose result was revealed before."""
+    open_sample_project(workspace)
+    lessons.reveal_lesson(workspace, person(), lesson, "", {"right": ""})
+    return open_page("learn", lesson=lesson)
+
+
+def test_scores_against_training_size_follow_the_chosen_number_of_pairs(
+    workspace: Workspace, open_page: Callable[..., AppTest]
+) -> None:
+    page = revealed(workspace, "labeler", open_page)
+    points = (learn_results.shipped("curve") or {})["points"]
+    at = {
+        n: [f"{100 * point['value']:.1f}" for point in points if point["n_gold"] == n]
+        for n in (60, 483)
+    }
+    shown = [one.value for one in page.metric if "·" in one.label]
+    assert sorted(shown) == sorted(at[60]), "the fewest pairs at first"
+    page.select_slider(key="learn-curve-size").set_value(483).run()
+    assert sorted(one.value for one in page.metric if "·" in one.label) == sorted(at[483])
+    assert "From 60 to 483 gold pairs" in words_on(page)
+    page.toggle(key="learn-curve-bars").set_value(False).run()
+    assert not page.exception
+    page.button_group(key="learn-curve-models").set_value([]).run()
+    assert not page.exception
+    assert "Choose a model above" in words_on(page)
+
+
+def test_one_seed_has_no_spread_and_several_have(
+    workspace: Workspace, open_page: Callable[..., AppTest]
+) -> None:
+    page = revealed(workspace, "student", open_page)
+    n = len((learn_results.shipped("seeds") or {})["seeds"])
+    assert f"These {n} seeds end between" in words_on(page)
+    page.select_slider(key="learn-seeds-stop").set_value(0.5).run()
+    assert "After 50 % of the steps" in words_on(page)
+    page.select_slider(key="learn-seeds-many").set_value(1).run()
+    assert not page.exception
+    assert "nothing to hold it against" in words_on(page)
+
+
+def test_the_figures_are_computed_here_when_asked_for(
+    workspace: Workspace, open_page: Callable[..., AppTest]
+) -> None:
+    page = revealed(workspace, "labeler", open_page)
+    page.button(key="learn-recompute-curve").click().run()
+    assert not page.exception
+    ((step, told),) = queued(workspace, projects.list_projects(workspace)[0])
+    assert step == "batch"
+    assert recipe.CURVE_TITLE in told
+    assert page.button(key="learn-recompute-curve").disabled
+    assert not page.button(key="learn-recompute-loop").disabled, "another batch"
 
 
 def test_results_without_a_stored_copy_wait_for_the_recipe(

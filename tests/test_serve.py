@@ -1,0 +1,13 @@
+"""The server reads the pages' modules by itself, and nothing of what only jobs need."""
+
+import subprocess
+import sys
+
+
+def test_all_modules_of_the_pages_are_read_without_the_training_libraries() -> None:
+    code = (
+        "import sys; from augsbert_core.serve import read_modules; read_modules(); print(sorted("
+        "{'augsbert_core.ui.silver_table', 'torch', 'sentence_transformers'} & set(sys.modules)))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "['augsbert_core.ui.silver_table']"
