@@ -11,9 +11,11 @@ app: $(STAMP)
 	$(BIN)/augsbert app --port $(PORT)
 
 # Most tests share the cores, then those that drive a browser; those that measure time run afterwards, by themselves.
+# Every process that a test starts would compile all modules again without the bytecode of the one before.
+test: export PYTHONDONTWRITEBYTECODE =
 test: $(STAMP)
 	$(BIN)/python -m pytest -n logical --dist loadfile --no-loadscope-reorder -m "not alone and not browser"
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m browser
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m browser
 	$(BIN)/python -m pytest -m alone
 
 lint: $(STAMP)

@@ -12,7 +12,6 @@ reading from it: its longest waits show what other sessions notice. Peak memory 
 import argparse
 import csv
 import json
-import random
 import resource
 import sqlite3
 import statistics
@@ -21,6 +20,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -97,7 +98,7 @@ def measure(folder: Path, n_rows: int, rounds: int) -> dict[str, object]:
 
 def write_questions(file: Path, n_rows: int) -> None:
     """Rows of id, qid1, qid2, question1, question2, is_duplicate; two in three sentences occur once."""
-    rng = random.Random(1)
+    rng = np.random.default_rng(1)
     rare = [f"word{number}" for number in range(20_000)]
     common = [
         "what",
@@ -116,21 +117,28 @@ def write_questions(file: Path, n_rows: int) -> None:
         "does",
         "a",
     ]
-
-    def question() -> str:
-        words = [
-            rng.choice(common if rng.random() < 0.5 else rare) for _ in range(rng.randint(6, 15))
-        ]
-        return " ".join(words).capitalize() + "?"
-
-    questions = [question() for _ in range(int(n_rows * 1.34))]
+    n_questions = int(n_rows * 1.34)
+    ends = rng.integers(6, 16, n_questions).cumsum()
+    places = np.where(
+        rng.random(ends[-1]) < 0.5,
+        rng.integers(0, len(common), ends[-1]),
+        rng.integers(len(common), len(common) + len(rare), ends[-1]),
+    )
+    words = np.array(common + rare, dtype=object)[places].tolist()
+    starts = [0, *ends[:-1].tolist()]
+    questions = [
+        " ".join(words[start:end]).capitalize() + "?"
+        for start, end in zip(starts, ends.tolist(), strict=True)
+    ]
+    pairs = rng.integers(0, n_questions, (n_rows, 2)).tolist()
+    labels = (rng.random(n_rows) < 0.37).astype(int).tolist()
     with file.open("w", newline="", encoding="utf-8") as out:
         writer = csv.writer(out, quoting=csv.QUOTE_ALL)
         writer.writerow(["id", "qid1", "qid2", "question1", "question2", "is_duplicate"])
-        for number in range(n_rows):
-            first, second = rng.randrange(len(questions)), rng.randrange(len(questions))
-            label = int(rng.random() < 0.37)
-            writer.writerow([number, first, second, questions[first], questions[second], label])
+        writer.writerows(
+            [number, first, second, questions[first], questions[second], label]
+            for number, ((first, second), label) in enumerate(zip(pairs, labels, strict=True))
+        )
 
 
 def pandas_once(file: Path, database: Path) -> float:

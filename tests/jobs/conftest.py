@@ -9,9 +9,10 @@ import pytest
 
 from augsbert_core import processes
 from augsbert_core.storage import projects, queue
-from augsbert_core.storage.database import Workspace, open_workspace
+from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Project
 from tests import fake_steps
+from tests.conftest import workspace_with
 
 
 @pytest.fixture(autouse=True)
@@ -22,8 +23,8 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Iterator[Workspace]:
-    workspace = open_workspace(tmp_path / "workspace")
+def workspace(tmp_path: Path, empty_database: Path) -> Iterator[Workspace]:
+    workspace = workspace_with(empty_database, tmp_path / "workspace")
     yield workspace
     for job in queue.active_jobs(workspace):
         if job.pid not in (None, os.getpid()):
