@@ -14,11 +14,17 @@ from augsbert_core.metrics.annotators import (
     RankAgreement,
     annotator_bias_and_spread,
     disagreement,
+    distinct_pairs,
     mean_pairwise_spearman,
     merge,
 )
 from augsbert_core.metrics.correlation import spearman
-from augsbert_core.metrics.kappa import category_counts, cohen_kappa, fleiss_kappa
+from augsbert_core.metrics.kappa import (
+    category_counts,
+    cohen_kappa,
+    fleiss_kappa,
+    weighted_fleiss_kappa,
+)
 from augsbert_core.metrics.krippendorff import LEVELS, krippendorff_alpha, krippendorff_interval
 
 NONE = np.nan
@@ -302,6 +308,30 @@ def test_fleiss_kappa_is_undefined_without_two_scores_or_two_categories() -> Non
 def test_fleiss_kappa_refuses_what_is_no_count(counts: np.ndarray) -> None:
     with pytest.raises(ValueError, match="counts"):
         fleiss_kappa(counts)
+
+
+def test_fleiss_kappa_of_weighed_pairs_is_that_of_repeated_ones() -> None:
+    rng = np.random.default_rng(2)
+    counts = rng.multinomial(3, [0.5, 0.3, 0.2], size=8)
+    weights = rng.integers(0, 4, (5, 8))
+    for found, times in zip(weighted_fleiss_kappa(weights, counts), weights, strict=True):
+        assert found == pytest.approx(fleiss_kappa(np.repeat(counts, times, axis=0)))
+    one_category = np.array([[2, 0], [3, 0], [1, 1]])
+    assert np.isnan(weighted_fleiss_kappa(np.array([[1, 5, 0]]), one_category)).all()
+
+
+@pytest.mark.parametrize("people", [2, 3, 60])
+def test_pairs_that_are_scored_alike_are_counted(people: int) -> None:
+    """Sixty people: so many that no number holds a column."""
+    rng = np.random.default_rng(people)
+    ways = np.where(rng.random((people, 6)) < 0.3, NONE, rng.integers(0, 3, (people, 6)) / 2)
+    ways[0] = np.arange(6) / 5
+    which = np.concatenate([np.arange(6), rng.integers(0, 6, 40)])
+    found, times = distinct_pairs(ways[:, which])
+    np.testing.assert_array_equal(found, ways)
+    assert times.tolist() == np.bincount(which).tolist()
+    none, no_times = distinct_pairs(np.zeros((people, 0)))
+    assert (none.shape, len(no_times)) == ((people, 0), 0)
 
 
 def test_a_score_table_as_counts_of_categories() -> None:

@@ -28,6 +28,7 @@ from augsbert_core.storage.annotations import GivenScore, Item
 from augsbert_core.storage.database import Workspace, open_workspace, reading, writing
 from augsbert_core.storage.records import Project
 from tests.annotating import add_task
+from tests.conftest import workspace_with
 
 NOON = "2026-01-31T12:00:00+00:00"
 LATER = "2026-01-31T12:09:00+00:00"
@@ -561,9 +562,11 @@ def on_screens(workspace: Workspace) -> list[tuple[int, str]]:
 
 @settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
 @given(moves=MOVES)
-def test_the_state_is_what_the_events_say_and_undo_leads_back_to_nothing(moves: list[Any]) -> None:
+def test_the_state_is_what_the_events_say_and_undo_leads_back_to_nothing(
+    empty_database: Path, moves: list[Any]
+) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        workspace = open_workspace(Path(folder))
+        workspace = workspace_with(empty_database, Path(folder))
         task_id = add_task(workspace, 4, n_scores=2)
         ids = annotations.score_matrix(workspace, task_id).items["item_id"].tolist()
         for name, move, place, score in moves:

@@ -15,6 +15,7 @@ from augsbert_core.storage import annotation_tasks, annotations, best_worst_answ
 from augsbert_core.storage.best_worst_answers import TupleItem
 from augsbert_core.storage.database import Workspace, open_workspace, reading
 from tests.annotating import add_task
+from tests.conftest import workspace_with
 
 FOUR = [(0, 1, 2, 3), (2, 3, 4, 5), (4, 5, 0, 1), (0, 2, 4, 1)]
 
@@ -216,9 +217,9 @@ MOVES = st.lists(
 
 @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 @given(moves=MOVES)
-def test_what_counts_is_what_was_not_taken_back(moves: list[Any]) -> None:
+def test_what_counts_is_what_was_not_taken_back(empty_database: Path, moves: list[Any]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        workspace = open_workspace(Path(folder))
+        workspace = workspace_with(empty_database, Path(folder))
         task_id = add_task(workspace, 6, tuples=FOUR, n_scores=2)
         with reading(workspace) as db:
             ids = [

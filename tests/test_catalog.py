@@ -9,6 +9,7 @@ import pytest
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.models import catalog
+from augsbert_core.models.model_folders import count_layers
 from augsbert_core.options import BUNDLED_MODEL
 from tests.tiny import tiny_bert, tiny_cross_encoder
 
@@ -118,8 +119,8 @@ def test_only_the_first_layers_are_kept_and_the_saved_model_reloads(bert, tmp_pa
     short = catalog.load_bi_encoder(bert, "cpu", layers=1)
     short.save_pretrained(str(tmp_path / "short"), create_model_card=False)
     again = catalog.load_bi_encoder(str(tmp_path / "short"), "cpu")
-    assert catalog.count_layers(bert) == 3
-    assert catalog.count_layers(str(tmp_path / "short")) == 1
+    assert count_layers(Path(bert), "it") == 3
+    assert count_layers(tmp_path / "short", "it") == 1
     kept = [name for name, _ in again.named_parameters() if "encoder.layer" in name]
     assert kept
     assert all("layer.0." in name for name in kept)
@@ -139,7 +140,7 @@ def test_other_architectures_are_shortened_too(tmp_path):
     model = catalog.load_bi_encoder(str(tmp_path), "cpu", layers=2)
     assert len(model.transformers_model.transformer.layer) == 2
     model.save_pretrained(str(tmp_path / "short"), create_model_card=False)
-    assert catalog.count_layers(str(tmp_path / "short")) == 2
+    assert count_layers(tmp_path / "short", "it") == 2
 
 
 @pytest.mark.parametrize("layers", [0, -1, 4])

@@ -178,6 +178,34 @@ def test_a_guideline_is_set_from_a_file_and_printed(augsbert: Terminal, tmp_path
     assert augsbert("annotate", "guideline", tmp_path / "none.md", "-p", "P")[0] == 1
 
 
+def test_a_guideline_that_is_there_is_replaced_only_when_that_is_said(
+    augsbert: Terminal, tmp_path: Path
+) -> None:
+    (tmp_path / "theirs.md").write_text("Theirs.", encoding="utf-8")
+    (tmp_path / "mine.md").write_text("Mine.", encoding="utf-8")
+    command = ("annotate", "guideline", "-p", "P")
+    assert augsbert(*command, tmp_path / "theirs.md")[0] == 0
+    assert augsbert(*command, tmp_path / "theirs.md")[0] == 0, "the same text replaces nothing"
+    code, _, said = augsbert(*command, tmp_path / "mine.md")
+    assert (code, "P has another guideline already" in said, "--replace" in said) == (1, True, True)
+    assert augsbert(*command)[1] == "Theirs.\n"
+    assert augsbert(*command, tmp_path / "mine.md", "--replace")[0] == 0
+    assert augsbert(*command)[1] == "Mine.\n"
+
+
+def test_an_audit_asks_for_its_silver_set_alone(augsbert: Terminal, tmp_path: Path) -> None:
+    workspace = open_workspace(tmp_path / "home")
+    (project,) = projects.list_projects(workspace)
+    silver = sixty_pairs(workspace, project)
+    drawn = augsbert.json("audit", "draw", silver, "--pairs", 6)
+    assert (drawn["silver_set_id"], drawn["n_pairs"]) == (silver, 6)
+    reported = augsbert.json("audit", "report", silver)
+    assert (reported["task_id"], reported["n_scored"]) == (drawn["task_id"], 0)
+    for command in ("draw", "report"):
+        code, _, said = augsbert("audit", command, 99)
+        assert (code, "99" in said) == (1, True)
+
+
 def test_every_queue_is_listed(augsbert: Terminal) -> None:
     from augsbert_core.queues import QUEUES
 

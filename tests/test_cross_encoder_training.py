@@ -10,14 +10,9 @@ import pytest
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.metrics import spearman
 from augsbert_core.models import truncation
-from augsbert_core.models.catalog import (
-    count_hidden,
-    count_layers,
-    count_outputs,
-    load_bi_encoder,
-    load_cross_encoder,
-)
+from augsbert_core.models.catalog import load_bi_encoder, load_cross_encoder
 from augsbert_core.models.labeling import label_batches, load_labeler
+from augsbert_core.models.model_folders import count_hidden, count_layers, count_outputs
 from augsbert_core.pairs import ScoredPairs, TrainingRows
 from tests.tiny import tiny_cross_encoder
 from tests.tiny_training import DEV, NO_DEV, TRAIN, assert_same_weights, make_base, options, weights
@@ -144,7 +139,7 @@ def test_only_the_first_layers_are_kept(hidden, base, encoder, tmp_path):
     for kind, start in {"plain": base, "pooled": encoder}.items():
         folder = tmp_path / kind
         train(told(start, layers=1, hidden=hidden, max_steps=1), folder)
-        assert count_layers(str(folder / "model")) == 1
+        assert count_layers(folder / "model", "it") == 1
         kept = {name for name in weights(folder) if "encoder.layer" in name}
         assert kept
         assert all("layer.0." in name for name in kept)

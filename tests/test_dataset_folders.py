@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.importing import arrow_reading, dataset_folders, dataset_hub
-from augsbert_core.importing.dataset_folders import is_dataset_folder, read_dataset_folder
+from augsbert_core.importing.dataset_folders import read_dataset_folder
 from augsbert_core.importing.dataset_hub import hub_dataset_files
 from augsbert_core.importing.dataset_shards import join_shards
 from augsbert_core.importing.parquet import read_parquet
@@ -76,7 +76,6 @@ def test_what_the_datasets_library_saves_is_read(tmp_path):
     )
     both = datasets.DatasetDict({"train": train, "test": train.select([7, 2])})
     both.save_to_disk(tmp_path / "saved", num_shards={"train": 3, "test": 1})
-    assert is_dataset_folder(tmp_path / "saved")
     files = read_dataset_folder(tmp_path / "saved")
     assert [name for name, _ in files] == ["saved/train.parquet", "saved/test.parquet"]
     assert rows(files[0][1])[:2] == [["Sentence 0", "no"], ["Sentence 1", "yes"]]
@@ -90,7 +89,6 @@ def test_what_the_datasets_library_saves_is_read(tmp_path):
 
 def test_shards_follow_each_other_and_the_split_gives_the_name(tmp_path):
     folder = save_split(tmp_path / "saved", PAIRS, PAIRS, _split="validation")
-    assert is_dataset_folder(folder)
     [(name, data)] = read_dataset_folder(folder)
     assert (name, rows(data)) == ("saved/validation.parquet", ROWS + ROWS)
 
@@ -207,7 +205,6 @@ def test_names_that_no_file_can_have_are_told(tmp_path):
         read_dataset_folder(both)
     with pytest.raises(WorkbenchError, match="cannot be read"):
         read_dataset_folder(tmp_path / ("x" * 400))
-    assert not is_dataset_folder(tmp_path / ("x" * 400))
 
 
 @pytest.mark.parametrize("indices", [[0] * 1000, pa.array([0.5]), pa.array(["0"]), [-1], [None]])
@@ -274,7 +271,6 @@ def test_a_folder_as_on_the_hub(tmp_path):
             "_made/y.csv": "a\n",
         },
     )
-    assert is_dataset_folder(folder)
     files = dict(read_dataset_folder(folder))
     assert list(files) == ["stsb/dev.jsonl", "stsb/data/test.parquet", "stsb/data/train.parquet"]
     assert rows(files["stsb/data/train.parquet"]) == [["1"], ["2"], ["3"]]
@@ -317,8 +313,6 @@ def test_a_missing_shard_and_shards_of_different_columns_are_told():
 
 
 def test_what_is_no_dataset_folder(tmp_path, monkeypatch):
-    assert not is_dataset_folder(tmp_path)
-    assert not is_dataset_folder(tmp_path / "nowhere")
     with pytest.raises(WorkbenchError, match="holds no data files"):
         read_dataset_folder(tmp_path)
     with pytest.raises(WorkbenchError, match="is no folder"):
@@ -330,7 +324,6 @@ def test_what_is_no_dataset_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(dataset_folders, "_MAX_ENTRIES", 3)
     with pytest.raises(WorkbenchError, match="holds more than 3 files"):
         read_dataset_folder(tmp_path)
-    assert is_dataset_folder(tmp_path)
 
 
 def test_links_inside_the_cache_of_the_hub_are_followed(tmp_path):

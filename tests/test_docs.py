@@ -293,7 +293,7 @@ def test_documented_commands_work_on_a_silver_set(terminal: Terminal, tmp_path: 
     run_line(terminal, f"augsbert top-k --project P --silver {set_id}", {})
     run_line(terminal, documented("augsbert review SET"), told)
     run_line(terminal, documented("augsbert audit draw SET"), told)
-    run_line(terminal, f"augsbert audit report {set_id} --project P", {})
+    run_line(terminal, f"augsbert audit report {set_id}", {})
     new = ("annotate", "new", "--project", "P", "--candidates", 1, "--queue", "random")
     task = terminal.json(*new, "--pairs", 20, "--people", 2)["task_id"]
     run_line(terminal, documented("augsbert annotate agreement TASK"), {"TASK": task})

@@ -230,7 +230,7 @@ def test_the_command_says_the_same(workspace, project, capsys):
     old, new = two_sets(workspace, project, 0.4, 0.05)
     correct(workspace, old, range(20), TOMORROW)
     found = relabelled(workspace, old, new)
-    home = ["--home", str(workspace.home), "relabelled", "-p", "Tiny", str(old), str(new)]
+    home = ["--home", str(workspace.home), "relabelled", str(old), str(new)]
     with pytest.raises(SystemExit):
         main([*home, "--limit", "2"])
     printed = capsys.readouterr().out

@@ -238,7 +238,7 @@ def test_the_whole_loop_runs_and_ends_in_a_comparison(
 
     told_home = ["--home", str(workspace.home)]
     with pytest.raises(SystemExit) as ended:
-        main([*told_home, "relabelled", "--project", "Tiny", str(old), str(new), "--json"])
+        main([*told_home, "relabelled", str(old), str(new), "--json"])
     assert ended.value.code == 0
     shown = json.loads(capsys.readouterr().out)
     assert (shown["n_pairs"], shown["n_used"], shown["corrections"]["n"]) == (12, 2, 4)
@@ -263,6 +263,6 @@ def test_the_command_queues_the_plan(
     decide(workspace, set_id)
     told_home = ["--home", str(workspace.home)]
     with pytest.raises(SystemExit) as ended:
-        main([*told_home, "retrain", "-p", "Tiny", str(set_id), "--no-wait", "--json"])
+        main([*told_home, "retrain", str(set_id), "--no-wait", "--json"])
     assert ended.value.code == 0
     assert json.loads(capsys.readouterr().out)["n_runs"] == 3

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from augsbert_core.storage import projects, runs, sentence_search, sentences
+from augsbert_core.storage import projects, runs, sentence_search, sentences, short_search
 from augsbert_core.storage.database import Workspace, open_workspace, reading, writing
 from augsbert_core.storage.records import Project
 from augsbert_core.storage.sentence_search import bring_up_to_date, matching_sentences
@@ -186,6 +186,70 @@ def test_short_texts_are_found_too(workspace: Workspace, project: Project, at_on
     add(workspace, project, TEXTS)
     for text in ("", "a", "É", "猫", "が魚", ".", "zz"):
         assert found(workspace, project, text) == slowly(workspace, project, text)
+
+
+@pytest.fixture
+def read_from(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """After which sentence each search for a short text read the store."""
+    begun: list[int] = []
+    read = short_search._read
+
+    def spy(db: object, project_id: int, after: int) -> short_search._Texts:
+        begun.append(after)
+        return read(db, project_id, after)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(short_search, "_read", spy)
+    return begun
+
+
+def test_short_texts_are_looked_for_in_what_was_read_once(
+    workspace: Workspace, project: Project, read_from: list[int]
+) -> None:
+    add(workspace, project, TEXTS)
+    assert len(found(workspace, project, "É")) == 2
+    first = newest(workspace)
+    add(workspace, project, ["Éa", "no such letter"])
+    assert len(found(workspace, project, "éa")) == 1
+    assert len(found(workspace, project, "É")) == 3
+    assert read_from == [0, first, newest(workspace)], "only what came in since"
+    with writing(workspace) as db:
+        db.execute("DELETE FROM sentence WHERE text = 'Éa'")
+    assert len(found(workspace, project, "é")) == 2
+
+
+def test_projects_are_told_apart_by_a_search_for_short_texts(
+    workspace: Workspace, project: Project
+) -> None:
+    other = projects.create_project(workspace, "Other")
+    add(workspace, project, ["xy"])
+    add(workspace, other, ["xy", "Xz"])
+    for _ in range(2):
+        assert len(found(workspace, project, "x")) == 1
+        assert len(found(workspace, other, "x")) == 2
+
+
+def test_what_was_read_before_a_backup_came_back_is_not_believed(
+    workspace: Workspace, project: Project, tmp_path: Path
+) -> None:
+    add(workspace, project, TEXTS)
+    other = open_workspace(tmp_path / "other")
+    own = projects.create_project(other, "Own")
+    add(other, own, [f"zq {number}" for number in range(5)])
+    assert found(workspace, project, "zq") == []
+    with sqlite3.connect(other.database) as backup, sqlite3.connect(workspace.database) as present:
+        backup.backup(present)
+    assert found(workspace, own, "zq") == slowly(workspace, own, "zq")
+    assert len(found(workspace, own, "zq")) == 5
+
+
+def test_of_a_large_project_no_texts_are_kept(
+    workspace: Workspace, project: Project, read_from: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(short_search, "MOST_SENTENCES", 3)
+    add(workspace, project, TEXTS)
+    for _ in range(2):
+        assert len(found(workspace, project, "É")) == 2
+    assert read_from == [0, 0]
 
 
 def test_long_texts_are_compared_to_their_end(

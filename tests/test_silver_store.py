@@ -27,6 +27,7 @@ from augsbert_core.storage.database import Workspace, open_workspace, reading
 from augsbert_core.storage.records import Project
 from augsbert_core.storage.silver_bins import SCORE_BINS, STATUSES
 from augsbert_core.storage.silver_pages import SilverFilter
+from tests.conftest import workspace_with
 from tests.silver_pairs import (
     all_pairs,
     candidate_set,
@@ -60,9 +61,11 @@ ACTION = st.one_of(
 
 @given(st.lists(ACTION, max_size=12))
 @settings(max_examples=25)
-def test_stored_counts_equal_a_recount_whatever_is_done(actions: list[tuple]) -> None:
+def test_stored_counts_equal_a_recount_whatever_is_done(
+    empty_database: Path, actions: list[tuple]
+) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        workspace = open_workspace(Path(folder))
+        workspace = workspace_with(empty_database, Path(folder))
         project = projects.create_project(workspace, "P")
         ids = corpus(workspace, project, 10)
         pool = silver_set(workspace, project, candidate_set(workspace, project, ids, 40))

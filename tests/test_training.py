@@ -8,8 +8,9 @@ import pytest
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.metrics import f1_at, spearman
-from augsbert_core.models.catalog import count_layers, load_bi_encoder, load_cross_encoder
+from augsbert_core.models.catalog import load_bi_encoder, load_cross_encoder
 from augsbert_core.models.evaluation import score_pairs
+from augsbert_core.models.model_folders import count_layers
 from augsbert_core.models.training import TrainingResult, count_steps, dev_steps
 from augsbert_core.options import BiEncoderOptions
 from augsbert_core.pairs import TrainingRows
@@ -96,7 +97,7 @@ def test_training_lowers_the_loss(base, tmp_path):
 
 def test_a_student_keeps_its_few_layers(base, tmp_path):
     train("bi_encoder", options("bi_encoder", base, layers=1, max_steps=2), tmp_path)
-    assert count_layers(str(tmp_path / "model")) == 1
+    assert count_layers(tmp_path / "model", "it") == 1
     assert (
         len(load_bi_encoder(str(tmp_path / "model"), "cpu").transformers_model.encoder.layer) == 1
     )

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.models.catalog import count_hidden, count_layers, load_bi_encoder
+from augsbert_core.models.catalog import load_bi_encoder
 from augsbert_core.models.evaluation import score_pairs
+from augsbert_core.models.model_folders import count_hidden, count_layers
 from augsbert_core.options import CrossEncoderOptions, to_json
 from augsbert_core.pairs import sentence_key
 from augsbert_core.steps import warm_start as warm
@@ -122,7 +123,7 @@ def test_gold_goes_on_from_the_warm_model_with_its_layers_and_head(workspace, pr
     result = train_cross_encoder(context, chosen)
     assert 0 < result["warm_start_pairs"] <= 10
     model = context.folder / "model"
-    assert (count_layers(str(model)), count_hidden(model)) == (1, 6)
+    assert (count_layers(model, "it"), count_hidden(model)) == (1, 6)
     assert not (context.folder / "warm-start").exists()
 
     fractions = [fraction for fraction, *_ in told]

@@ -1,13 +1,14 @@
-"""Commands around annotation tasks: make one, score from a file, see who agrees, and merge to gold."""
+"""Commands around annotation tasks: make one, score from a file, write a guideline, close and remove."""
 
 import sys
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from augsbert_core.cli import annotation_results
+from augsbert_core.cli.annotation_results import TaskId
 from augsbert_core.cli.console import (
     AsJson,
     Device,
@@ -19,20 +20,16 @@ from augsbert_core.cli.console import (
     table,
 )
 from augsbert_core.cli.data import named
-from augsbert_core.cli.exporting import Kind, Safe, Table, export
+from augsbert_core.cli.exporting import Kind, Safe, Table
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.options import TaskOptions
 from augsbert_core.options.annotating import AUDIT_QUEUE
 
 if TYPE_CHECKING:
     from augsbert_core.scales import Level
-    from augsbert_core.steps.agreement import Figure
     from augsbert_core.storage.records import AnnotationTask
 
 TASK = TaskOptions()
-TaskId = Annotated[
-    int, typer.Argument(metavar="TASK", min=1, max=2**62, help="Number of the task.")
-]
 
 annotate = typer.Typer(
     help="Have people score pairs: tasks, scores from files, agreement, and merging to gold.",
@@ -43,7 +40,7 @@ annotate = typer.Typer(
 def register(app: typer.Typer) -> None:
     """Add these commands to the app."""
     app.add_typer(annotate, name="annotate")
-    export.command("annotations")(export_annotations)
+    annotation_results.register(annotate)
 
 
 @annotate.command("new")
@@ -262,134 +259,6 @@ def _scale_text(task: "AnnotationTask") -> str:
     return f"a number from {labels[0]} to {labels[-1]}"
 
 
-@annotate.command("agreement")
-def agreement(context: typer.Context, task: TaskId, as_json: AsJson = False) -> None:
-    """How far the annotators of a task agree: Krippendorff's α, Fleiss' κ, rank correlation, and each of them."""
-    from augsbert_core.steps.agreement import agreement as measure
-    from augsbert_core.storage.annotation_progress import annotators
-    from augsbert_core.storage.annotation_tasks import get_task
-
-    workspace = open_home(context)
-    report = measure(workspace, task)
-    scale = get_task(workspace, task).score_range
-    width, on_scale = scale.high - scale.low, f"{scale.low:g}–{scale.high:g}"
-    people = [asdict(person) for person in annotators(workspace, task)]
-    figures = {
-        "Krippendorff's α, interval": report.alpha_interval,
-        "Krippendorff's α, nominal": report.alpha_nominal,
-        "Fleiss' κ": report.fleiss,
-        "Mean pairwise Spearman": report.mean_spearman,
-    }
-    if as_json:
-        named_figures = {name: asdict(figure) for name, figure in figures.items()}
-        named_figures["Mean distance"] = _stretched(
-            asdict(report.mean_apart), ("value", "interval"), width
-        )
-        result = {
-            "task_id": task,
-            "figures": named_figures,
-            "unit": f"points of the scale {on_scale}, of mean distance, mean, bias and spread",
-            "annotators": [
-                _stretched(asdict(person), ("bias", "spread"), width)
-                | {"mean": None if person.mean is None else scale.to_raw(person.mean)}
-                for person in report.annotators
-            ],
-            "progress": people,
-            "reading": report.reading,
-            "anchoring": report.anchoring,
-        }
-        show(result, [], as_json=True)
-        return
-    lines = [f"{name}: {_figure_text(figure)}" for name, figure in figures.items()]
-    lines.append(f"Mean distance, on {on_scale}: {_figure_text(report.mean_apart, width)}")
-    lines.append("In brackets: 95 % bootstrap intervals over pairs.")
-    warned = [report.anchoring] if report.anchoring else []
-    show({}, [*lines, report.reading, *warned], as_json=False)
-    headings = {
-        "name": "Annotator", "n_scores": ">Scores", "n_shared": ">Shared", "bias": f">Bias, on {on_scale}",
-        "spread": f">Spread, on {on_scale}",
-    }  # fmt: skip
-    rows = [
-        {
-            "name": person.name,
-            "n_scores": str(person.n_scores),
-            "n_shared": str(person.n_shared),
-            "bias": "" if person.bias is None else f"{width * person.bias:+.2f}",
-            "spread": "" if person.spread is None else f"{width * person.spread:.2f}",
-        }
-        for person in report.annotators
-    ]
-    table(headings, rows)
-
-
-def _figure_text(figure: "Figure", width: float = 1.0) -> str:
-    """A measure with its interval, "0.770 [0.512, 0.901] on 4 pairs". width: of the scale that it is in points of."""
-    if figure.value is None:
-        return figure.reason
-    told = "(no interval)"
-    if figure.interval is not None:
-        low, high = (width * end for end in figure.interval)
-        told = f"[{low:.3f}, {high:.3f}]"
-    return f"{width * figure.value:.3f} {told} on {figure.n_pairs:,} pairs"
-
-
-def _stretched(facts: dict[str, Any], names: Sequence[str], width: float) -> dict[str, Any]:
-    """Facts with some in points of a scale so wide instead of parts of it."""
-    changed: dict[str, Any] = {}
-    for name in names:
-        value = facts[name]
-        if isinstance(value, tuple):
-            changed[name] = [width * end for end in value]
-        else:
-            changed[name] = None if value is None else width * value
-    return facts | changed
-
-
-@annotate.command("merge")
-def merge(
-    context: typer.Context,
-    task: TaskId,
-    how: Annotated[
-        Literal["mean", "median", "adjudicated"],
-        typer.Option(help="adjudicated: those settled, and those on which all agree."),
-    ] = "mean",
-    min_scores: Annotated[int, typer.Option(min=1, help="Leave out pairs with fewer scores.")] = 1,
-    split: Annotated[
-        Literal["train", "dev", "test"] | None,
-        typer.Option(help="Put all pairs there.", show_default="dealt out"),
-    ] = None,
-    keep_gold: Annotated[
-        bool, typer.Option("--keep-gold", help="Leave the scores of pairs that are gold already.")
-    ] = False,
-    seed: Seed = TASK.seed,
-    as_json: AsJson = False,
-) -> None:
-    """Make gold pairs of a task's scores; the scores of each person are kept."""
-    from augsbert_core.steps.merge_annotations import merge as merge_to_gold
-    from augsbert_core.storage.annotation_tasks import get_task
-    from augsbert_core.storage.projects import get_project
-
-    workspace = open_home(context)
-    project = get_project(workspace, get_task(workspace, task).project_id)
-    done = merge_to_gold(
-        workspace,
-        project,
-        task,
-        how=how,
-        min_scores=min_scores,
-        split=split or "",
-        seed=seed,
-        replace_gold=not keep_gold,
-    )
-    dealt = ", ".join(f"{count:,} {name}" for name, count in done.splits.items())
-    lines = [
-        f"{done.n_added:,} pairs added{f' ({dealt})' if dealt else ''}, {done.n_changed:,} changed.",
-        *(f"{count:,} {reason}." for reason, count in done.left_out.items()),
-        *done.notes,
-    ]
-    show({"task_id": task, **asdict(done)}, lines, as_json=as_json)
-
-
 @annotate.command("guideline")
 def guideline(
     context: typer.Context,
@@ -398,9 +267,12 @@ def guideline(
         Path | None,
         typer.Argument(help="Markdown to show beside each pair.", show_default="print what is set"),
     ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Even if there is another guideline already.")
+    ] = False,
 ) -> None:
     """Print the guideline for annotators, or set it from a file."""
-    from augsbert_core.storage.projects import set_guideline
+    from augsbert_core.storage.projects import GuidelineChanged, set_guideline
 
     workspace = open_home(context)
     found = named(workspace, project)
@@ -411,7 +283,13 @@ def guideline(
         text = file.expanduser().read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise WorkbenchError(f"{file} cannot be read as UTF-8 text ({error}).") from error
-    set_guideline(workspace, found.id, text)
+    try:
+        set_guideline(workspace, found.id, text, seen=None if replace else "")
+    except GuidelineChanged as clash:
+        raise WorkbenchError(
+            f"{found.name} has another guideline already, of {len(clash.text):,} characters; nothing was changed. Leave out "
+            "the file to see it, and say --replace to put yours in its place."
+        ) from clash
     typer.echo(f"The guideline of {found.name} has {len(text.strip()):,} characters.")
 
 
@@ -451,25 +329,3 @@ def delete(
         if not typer.confirm(question):
             raise WorkbenchError("Nothing was removed.")
     typer.echo(f"Task {task} is removed with {delete_task(workspace, task):,} scores or answers.")
-
-
-def export_annotations(
-    context: typer.Context,
-    task: TaskId,
-    output: Table,
-    kind: Kind = None,
-    safe: Safe = None,
-    as_json: AsJson = False,
-) -> None:
-    """Write what each annotator decided, one row each: score, order shown, seconds, flags, suggestion seen."""
-    from augsbert_core.exporting.files import expanded
-    from augsbert_core.exporting.formats import write_table
-    from augsbert_core.exporting.tables import typed_columns
-    from augsbert_core.storage.annotation_rows import raw_rows
-
-    target = expanded(output)
-    names, rows = raw_rows(open_home(context), task)
-    columns = typed_columns(names, rows or [(None,) * len(names)])
-    n_rows = write_table(target, columns, rows, kind, safe)
-    result = {"task_id": task, "output": str(target), "n_rows": n_rows}
-    show(result, [f"{target}: {n_rows:,} rows."], as_json=as_json)

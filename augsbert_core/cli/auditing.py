@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from augsbert_core.cli.console import AsJson, Device, ProjectName, open_home, show, table
-from augsbert_core.cli.data import named
+from augsbert_core.cli.console import AsJson, Device, open_home, show, table
 from augsbert_core.cli.experiments import Shared, Wait, launch_plan
 
 if TYPE_CHECKING:
     from augsbert_core.metrics.audit import Estimate
     from augsbert_core.steps.audit import AuditReport
-    from augsbert_core.storage.records import AnnotationTask
+    from augsbert_core.storage.database import Workspace
+    from augsbert_core.storage.records import AnnotationTask, Project
 
 SilverSetId = Annotated[
     int, typer.Argument(metavar="SET", min=1, max=2**62, help="The silver set.")
@@ -34,7 +34,6 @@ def register(app: typer.Typer) -> None:
 @audit.command("draw")
 def draw(
     context: typer.Context,
-    project: ProjectName,
     silver_set: SilverSetId,
     pairs: Annotated[int, typer.Option(min=1, help="Pairs to score.")] = 50,
     people: Annotated[int, typer.Option(min=1, help="So many people score each pair.")] = 1,
@@ -51,9 +50,8 @@ def draw(
     from augsbert_core.storage.annotation_tasks import get_task
 
     workspace = open_home(context)
-    task_id = draw_audit(
-        workspace, named(workspace, project), silver_set, pairs, seed, n_scores=people
-    )
+    owner = _owner(workspace, silver_set)
+    task_id = draw_audit(workspace, owner, silver_set, pairs, seed, n_scores=people)
     task = get_task(workspace, task_id)
     show(
         {"task_id": task_id, "silver_set_id": silver_set, "n_pairs": task.n_items, "scale": task.scale},
@@ -65,7 +63,6 @@ def draw(
 @audit.command("report")
 def report(
     context: typer.Context,
-    project: ProjectName,
     silver_set: SilverSetId,
     as_json: AsJson = False,
 ) -> None:
@@ -73,7 +70,7 @@ def report(
     from augsbert_core.steps.audit import audit_line, audit_report, audit_tasks
 
     workspace = open_home(context)
-    _own_set(workspace, named(workspace, project).id, silver_set)
+    _owner(workspace, silver_set)  # says so when there is no such set
     found = audit_report(workspace, silver_set)
     if found is None:
         drawn = next(iter(audit_tasks(workspace, silver_set)), None)
@@ -125,7 +122,6 @@ def _facts(one: "Estimate") -> dict[str, float | None]:
 
 def retrain(
     context: typer.Context,
-    project: ProjectName,
     silver_set: SilverSetId,
     seed: Annotated[
         int | None,
@@ -148,7 +144,7 @@ def retrain(
     from augsbert_core.steps.plans.retrain import plan_words, retraining, unplanned_text
 
     workspace = open_home(context)
-    chosen = named(workspace, project)
+    chosen = _owner(workspace, silver_set)
     plan = planned(
         workspace, chosen, silver_set, seed=seed, device=device, epochs=epochs, with_student=student
     )
@@ -164,7 +160,6 @@ def retrain(
 
 def compare_labels(
     context: typer.Context,
-    project: ProjectName,
     old: Annotated[int, typer.Argument(min=1, max=2**62, help="The silver set before.")],
     new: Annotated[int, typer.Argument(min=1, max=2**62, help="The silver set after.")],
     limit: Annotated[
@@ -182,9 +177,6 @@ def compare_labels(
     )
 
     workspace = open_home(context)
-    owner = named(workspace, project)
-    for number in (old, new):
-        _own_set(workspace, owner.id, number)
     found = relabelled(workspace, old, new)
     word, sentences = outcome(found)
     page = change_page(workspace, found, limit=limit)
@@ -233,9 +225,9 @@ def compare_labels(
         )  # fmt: skip
 
 
-def _own_set(workspace: Any, project_id: int, set_id: int) -> None:
-    from augsbert_core.errors import WorkbenchError
+def _owner(workspace: "Workspace", set_id: int) -> "Project":
+    """The project of a silver set. WorkbenchError: there is no such set."""
+    from augsbert_core.storage.projects import get_project
     from augsbert_core.storage.silver_sets import get_silver_set
 
-    if get_silver_set(workspace, set_id).project_id != project_id:
-        raise WorkbenchError(f"Silver set {set_id} belongs to another project.")
+    return get_project(workspace, get_silver_set(workspace, set_id).project_id)

@@ -28,18 +28,6 @@ _MAX_ENTRIES = 20_000
 _MAX_BYTES = 4 * 1024**3
 
 
-def is_dataset_folder(path: Path) -> bool:
-    """Whether a folder holds a saved dataset, or data files, or so many files that reading it will say so."""
-    try:
-        if not path.is_dir():
-            return False
-        return _is_saved(path) or next(_data_files(path), None) is not None
-    except WorkbenchError:
-        return True
-    except (OSError, ValueError):
-        return False
-
-
 def read_dataset_folder(path: Path) -> list[File]:
     """(name, content) of each split of a folder, its shards put together.
 

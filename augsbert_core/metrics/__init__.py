@@ -7,6 +7,7 @@ from augsbert_core.metrics.annotators import (
     RankAgreement,
     annotator_bias_and_spread,
     disagreement,
+    distinct_pairs,
     mean_pairwise_spearman,
     merge,
 )
@@ -41,7 +42,12 @@ from augsbert_core.metrics.correlation import (
     pearson,
     spearman,
 )
-from augsbert_core.metrics.kappa import category_counts, cohen_kappa, fleiss_kappa
+from augsbert_core.metrics.kappa import (
+    category_counts,
+    cohen_kappa,
+    fleiss_kappa,
+    weighted_fleiss_kappa,
+)
 from augsbert_core.metrics.krippendorff import krippendorff_alpha, krippendorff_interval
 from augsbert_core.metrics.overlap import jaccard
 
@@ -64,6 +70,7 @@ __all__ = [
     "cohen_kappa",
     "difference_of",
     "disagreement",
+    "distinct_pairs",
     "f1_at",
     "f1_best_threshold",
     "fleiss_kappa",
@@ -85,4 +92,5 @@ __all__ = [
     "spearman",
     "threshold_curve",
     "triplet_accuracy",
+    "weighted_fleiss_kappa",
 ]

@@ -74,6 +74,24 @@ def fleiss_kappa(counts: np.ndarray) -> float | None:
     return (agreed - by_chance) / (1.0 - by_chance)
 
 
+def weighted_fleiss_kappa(weights: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Fleiss' κ of populations in which each pair occurs `weights` times.
+
+    weights: (populations, pairs). counts: (pairs, categories), two scores or more of each pair. Whole weights give what
+    repeating the pairs would. NaN: only one category is in use.
+    """
+    counts = np.asarray(counts, dtype=np.float64)
+    sizes = counts.sum(axis=1)
+    alike = np.sum(counts * (counts - 1.0), axis=1) / (sizes * (sizes - 1.0))
+    total = weights.sum(axis=1)
+    agreed = weights @ alike / total
+    shares = (weights @ (counts / sizes[:, None])) / total[:, None]
+    by_chance = np.sum(shares**2, axis=1)
+    several = np.count_nonzero(shares, axis=1) > 1
+    found = np.full(len(weights), np.nan)
+    return np.divide(agreed - by_chance, 1.0 - by_chance, out=found, where=several)
+
+
 def category_counts(
     scores: np.ndarray, categories: Sequence[float] | np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:

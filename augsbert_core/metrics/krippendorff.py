@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from augsbert_core.metrics.annotators import score_table
+from augsbert_core.metrics.annotators import coded_scores, distinct_columns, score_table
 from augsbert_core.metrics.bootstrap import interval
 from augsbert_core.metrics.correlation import standard
 
@@ -105,18 +105,15 @@ class _Patterns:
 def _patterns(scores: np.ndarray) -> _Patterns:
     table = score_table(scores)
     table = table[:, np.sum(~np.isnan(table), axis=0) >= 2]
-    given = ~np.isnan(table)
-    values, codes = np.unique(table[given], return_inverse=True)
-    coded = np.full(table.shape, -1)
-    coded[given] = codes
-    rows, of_pair, times = np.unique(
-        np.sort(coded, axis=0).T, axis=0, return_inverse=True, return_counts=True
-    )
+    values, coded = coded_scores(table)
+    coded = np.sort(coded, axis=0)
+    places, of_pair, times = distinct_columns(coded)
+    rows = coded[:, places].T
     held = rows >= 0
     cells = np.nonzero(held)[0] * max(len(values), 1) + rows[held]
     cells, count = np.unique(cells, return_counts=True)
     owner, code = np.divmod(cells, max(len(values), 1))
-    return _Patterns(values, owner, code, count, held.sum(axis=1), times, of_pair.reshape(-1))
+    return _Patterns(values, owner, code, count, held.sum(axis=1), times, of_pair)
 
 
 def _alpha(patterns: _Patterns, disagreement: _Disagreement, times: np.ndarray) -> float | None:

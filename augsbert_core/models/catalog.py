@@ -2,7 +2,6 @@
 
 import hashlib
 import importlib.util
-import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.fence import is_fenced, may_open
-from augsbert_core.models.pooling import ATTENTION_POOLING, assemble
+from augsbert_core.models.model_folders import (
+    check_folder,
+    count_hidden,
+    count_outputs,
+    has_attention_pooling,
+    pools,
+    shortened_config,
+)
+from augsbert_core.models.pooling import assemble
 from augsbert_core.options import BUNDLED_MODEL
 
 if TYPE_CHECKING:
@@ -24,7 +31,6 @@ BUNDLED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 # Never pickles (*.bin, *.pt): only these are fetched from the hub.
 HUB_FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
 HUB_SKIPPED = ["onnx/*", "openvino/*", "coreml/*"]
-PICKLES = ("*.bin", "*.pt", "*.pth", "*.pkl")
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,7 @@ def resolve_model(name: str) -> ResolvedModel:
     """
     folder = Path(name).expanduser()
     if folder.is_dir() and may_use(folder):
-        _check_folder(folder, name)
+        check_folder(folder, name)
         return ResolvedModel(name, str(folder.resolve()), "folder")
     tried = ["folders: closed, as a class shares this machine"]
     if not is_fenced():
@@ -63,7 +69,7 @@ def resolve_model(name: str) -> ResolvedModel:
     except Exception as error:  # the hub client fails in a dozen unrelated ways
         tried.append(f"the hub: {_first_line(error).rstrip('.')}")
         raise WorkbenchError(f"Model {name!r} was not found. Tried {'; '.join(tried)}.") from error
-    _check_folder(Path(location), name)
+    check_folder(Path(location), name)
     return ResolvedModel(name, location, "hub")
 
 
@@ -91,9 +97,9 @@ def load_bi_encoder(
     from sentence_transformers import SentenceTransformer
 
     folder = Path(resolve_model(name).location)
-    config = _shortened_config(folder, name, layers)
+    config = shortened_config(folder, name, layers)
     with _loading(name):
-        if _has_attention_pooling(folder):
+        if has_attention_pooling(folder):
             model = assemble(folder, device, config)
         else:
             model = SentenceTransformer(
@@ -138,16 +144,16 @@ def load_cross_encoder(
             + (f"its head has {outputs} outputs." if outputs else "it has no trained head.")
             + " Choose a cross-encoder with one output, or train one first."
         )
-    if _has_attention_pooling(folder):
+    if has_attention_pooling(folder):
         raise WorkbenchError(
             f"{name!r} pools by attention, which a cross-encoder cannot be built on. Choose the model it was "
             "trained from, or a student with another pooling."
         )
     if outputs == 1:
         _check_head(folder, name, hidden)
-    config = _shortened_config(folder, name, layers)
+    config = shortened_config(folder, name, layers)
     with _loading(name), _seeded(seed):
-        if outputs != 1 and (hidden is not None or (outputs == 0 and _pools(folder))):
+        if outputs != 1 and (hidden is not None or (outputs == 0 and pools(folder))):
             model = _with_new_head(folder, device, config, hidden)
         else:
             model = CrossEncoder(
@@ -172,37 +178,7 @@ def is_sentence_encoder(name: str) -> bool:
     WorkbenchError when the model cannot be had.
     """
     folder = Path(resolve_model(name).location)
-    return (_pools(folder) or _has_attention_pooling(folder)) and count_outputs(folder) == 0
-
-
-def count_layers(name: str) -> int:
-    """How many transformer layers a model has, from its config.json."""
-    return _count_layers(Path(resolve_model(name).location), name)
-
-
-def count_outputs(folder: Path) -> int:
-    """How many outputs the trained pair-classification head in a folder has; 0 when there is none."""
-    config = _read_json(folder / "config.json")
-    for module in reversed(_modules(folder)):
-        head = _read_json(folder / module["path"] / "config.json")
-        if module["type"].endswith(".Dense") and head.get("module_output_name") == "scores":
-            return int(head["out_features"])
-    if not any("SequenceClassification" in name for name in config.get("architectures") or []):
-        return 0
-    # transformers leaves the two labels of its default out of config.json.
-    return len(config["id2label"]) if "id2label" in config else int(config.get("num_labels", 2))
-
-
-def count_hidden(folder: Path) -> int | None:
-    """The units of the hidden layer in a trained pair-classification head; None when it has no such layer."""
-    heads = [
-        _read_json(folder / module["path"] / "config.json")
-        for module in _modules(folder)
-        if module["type"].endswith(".Dense")
-    ]
-    if len(heads) < 2 or heads[-1].get("module_output_name") != "scores":
-        return None
-    return int(heads[-2]["out_features"])
+    return (pools(folder) or has_attention_pooling(folder)) and count_outputs(folder) == 0
 
 
 def quiet_libraries() -> None:
@@ -256,94 +232,7 @@ def _from_hub(name: str) -> str:
     return str(snapshot_download(name, allow_patterns=HUB_FILES, ignore_patterns=HUB_SKIPPED))
 
 
-def _check_folder(folder: Path, name: str) -> None:
-    """Refuse a folder that is no model, would run its own code, or holds pickled weights only."""
-    if not (folder / "config.json").is_file() and not (folder / "modules.json").is_file():
-        raise WorkbenchError(
-            f"{name!r} is not a model folder: it has neither config.json nor modules.json."
-        )
-    for module in _modules(folder):
-        known = module["type"].startswith("sentence_transformers.")
-        if not known and module["type"] != ATTENTION_POOLING:
-            raise WorkbenchError(
-                f"{name!r} needs code of its own ({module['type']}), which the workbench never runs. "
-                "Choose a model made of standard modules."
-            )
-    for part in {folder, *(folder / module["path"] for module in _modules(folder))}:
-        pickled = [file.name for pattern in PICKLES for file in part.glob(pattern)]
-        pickled = [file for file in pickled if file != "training_args.bin"]
-        if pickled and not any(part.glob("*.safetensors")):
-            raise WorkbenchError(
-                f"{name!r} has its weights as a pickle only ({pickled[0]}), which could run code when "
-                "opened. Save it again with safetensors, or choose another model."
-            )
-    if not any(folder.rglob("*.safetensors")):
-        raise WorkbenchError(
-            f"{name!r} has no *.safetensors file, so there are no weights to load."
-        )
-
-
-def _modules(folder: Path) -> list[dict[str, str]]:
-    modules = _read_json(folder / "modules.json")
-    if not isinstance(modules, list):
-        return []
-    return [module for module in modules if isinstance(module, dict) and "type" in module]
-
-
-def _read_json(path: Path) -> Any:
-    """What a JSON file holds, or an empty dict when it is missing or broken."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-
-
 # --- loading ---------------------------------------------------------------------------------------
-
-
-def _transformer_folder(folder: Path) -> Path:
-    """Where the transformer's config.json lies: the root, or the first module's own folder."""
-    modules = _modules(folder)
-    inner = folder / modules[0]["path"] if modules else folder
-    return inner if (inner / "config.json").is_file() else folder
-
-
-def _count_layers(folder: Path, name: str) -> int:
-    config = _read_json(_transformer_folder(folder) / "config.json")
-    for key in ("num_hidden_layers", "n_layers", "n_layer", "num_layers"):
-        if isinstance(config.get(key), int):
-            return int(config[key])
-    raise WorkbenchError(f"{name!r} does not say in its config.json how many layers it has.")
-
-
-def _shortened_config(folder: Path, name: str, layers: int | None) -> dict[str, Any]:
-    """The configuration under which only the first layers are built and loaded.
-
-    Building a smaller model and leaving the other weights in the file works for every architecture,
-    wherever it keeps its layers, and the configuration that is saved later is right by itself.
-    """
-    if layers is None:
-        return {}
-    available = _count_layers(folder, name)
-    if not 1 <= layers <= available:
-        raise WorkbenchError(
-            f"layers = {layers} is not possible: {name!r} has {available} layers. "
-            f"Give a number from 1 to {available}."
-        )
-    config: dict[str, Any] = {"num_hidden_layers": layers}
-    kinds = _read_json(_transformer_folder(folder) / "config.json").get("layer_types")
-    if isinstance(kinds, list):
-        config["layer_types"] = kinds[:layers]
-    return config
-
-
-def _pools(folder: Path) -> bool:
-    """Whether the folder holds a sentence encoder, which pools its tokens."""
-    return any(module["type"].endswith(".Pooling") for module in _modules(folder))
-
-
-def _has_attention_pooling(folder: Path) -> bool:
-    return any(module["type"] == ATTENTION_POOLING for module in _modules(folder))
 
 
 def _with_new_head(
@@ -362,7 +251,7 @@ def _with_new_head(
         model_kwargs={"use_safetensors": True},
         config_kwargs=config,
     )
-    return with_pooled_head(encoder, device, hidden, own_pooling=_pools(folder))
+    return with_pooled_head(encoder, device, hidden, own_pooling=pools(folder))
 
 
 def _check_head(folder: Path, name: str, hidden: int | None) -> None:

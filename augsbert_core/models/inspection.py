@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from augsbert_core.errors import WorkbenchError
-from augsbert_core.models.catalog import count_outputs, is_sentence_encoder, resolve_model
+from augsbert_core.models.catalog import is_sentence_encoder, resolve_model
+from augsbert_core.models.model_folders import count_outputs
 
 ATTENTION_POOLING = Path(__file__).with_name("attention_pooling.py")
 """The one module of ours that a model may need; it imports nothing of the workbench."""

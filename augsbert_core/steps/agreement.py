@@ -1,6 +1,6 @@
 """How far the annotators of a task agree, as plain data: coefficients, each person, each two, the worst pairs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -17,7 +17,7 @@ from augsbert_core.storage.database import Workspace
 SEED = 20_110
 RESAMPLES = 1000
 FEWEST_RESAMPLES, WORK, CELLS = 200, 20_000_000, 1_000_000
-"""Very large tasks are resampled less often, and a part of the resamples is held at a time."""
+"""Very large tasks of very different scores are resampled less often; a part of the resamples is held at a time."""
 TENTATIVE, RELIABLE = 0.667, 0.8
 """Krippendorff (2004), Content Analysis, 2nd edition, p. 241: below the first do not conclude, above the second do."""
 
@@ -266,15 +266,14 @@ def _fleiss(table: np.ndarray, levels: Sequence[Level]) -> Figure:
     value = metrics.fleiss_kappa(counts)
     if value is None:
         return Figure(None, n_pairs, reason=_SAME)
-    rng = np.random.default_rng(SEED)
-    drawn = (counts[rng.integers(0, n_pairs, n_pairs)] for _ in range(_resamples(counts.size)))
-    again = [metrics.fleiss_kappa(each) for each in drawn]
-    values = np.array([np.nan if one is None else one for one in again])
-    return Figure(value, n_pairs, interval(values))
+    patterns, times = metrics.distinct_pairs(np.sort(complete, axis=0))
+    _, counts = metrics.category_counts(patterns, _categories(complete, levels))
+    again = [metrics.weighted_fleiss_kappa(drawn, counts) for drawn in _drawn(times)]
+    return Figure(value, n_pairs, interval(np.concatenate(again)))
 
 
 Replicates = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
-"""Two people's scores, and how often each pair was drawn (resamples, pairs) -> a value per resample."""
+"""Two people's scores, and how often each pattern was drawn (resamples, patterns) -> a value per resample."""
 
 
 def _over_twos(
@@ -282,28 +281,40 @@ def _over_twos(
 ) -> Figure:
     """The mean of a measure over the twos of annotators, with the percentile interval of the bootstrap over pairs.
 
-    each: its value for each two; None does not enter the mean. Resampled are the pairs with two scores or more.
+    each: its value for each two; None does not enter the mean. Resampled are the pairs with two scores or more; those
+    that everybody scored alike are one pattern.
     """
     several = table[:, np.sum(~np.isnan(table), axis=0) > 1]
     n_pairs, twos = several.shape[1], list(combinations(range(len(table)), 2))
     known = [one for one in each if one is not None]
     if not known:
         return Figure(None, n_pairs, reason=reason)
+    patterns, times = metrics.distinct_pairs(several)
+    again = [
+        _mean_known([_of_two(patterns[[*two]], drawn, replicates) for two in twos])
+        for drawn in _drawn(times, n_uses=len(twos))
+    ]
+    return Figure(float(np.mean(known)), n_pairs, interval(np.concatenate(again)))
+
+
+def _drawn(times: np.ndarray, n_uses: int = 1) -> Iterator[np.ndarray]:
+    """Resamples of pairs, some at a time: how often each pattern is drawn, (resamples, patterns).
+
+    times: how many pairs were scored in each way, of as many as are drawn. n_uses: passes over each resample.
+    """
     rng = np.random.default_rng(SEED)
-    rows, left = max(CELLS // n_pairs, 1), _resamples(n_pairs * len(twos))
-    values: list[np.ndarray] = []
+    n_pairs, n_patterns = int(times.sum()), len(times)
+    rows, left = max(CELLS // n_patterns, 1), _resamples(n_patterns * n_uses)
     while left > 0:
-        times = rng.multinomial(n_pairs, np.full(n_pairs, 1 / n_pairs), size=min(rows, left))
-        values.append(_mean_known([_of_two(several[[*two]], times, replicates) for two in twos]))
+        yield rng.multinomial(n_pairs, times / n_pairs, size=min(rows, left)).astype(np.float64)
         left -= rows
-    return Figure(float(np.mean(known)), n_pairs, interval(np.concatenate(values)))
 
 
 def _of_two(scores: np.ndarray, times: np.ndarray, replicates: Replicates) -> np.ndarray:
     both = ~np.isnan(scores).any(axis=0)
     if not both.any():
         return np.full(len(times), np.nan)
-    return replicates(scores[0, both], scores[1, both], times[:, both].astype(np.float64))
+    return replicates(scores[0, both], scores[1, both], times[:, both])
 
 
 def _mean_known(values: Sequence[np.ndarray]) -> np.ndarray:

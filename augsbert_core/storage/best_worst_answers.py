@@ -6,23 +6,22 @@ back once, after all others. `best_worst_answer` only grows: a row of the action
 again, or none.
 """
 
-import json
 import math
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.storage.annotation_progress import pace
-from augsbert_core.storage.annotation_turns import (
-    Turn,
-    known_seconds,
-    refuse_closed,
-    stable_number,
-    turn,
+from augsbert_core.storage.annotation_turns import known_seconds, refuse_closed, turn
+from augsbert_core.storage.best_worst_desk import (
+    MEMBERS,
+    STANDING_SQL,
+    Row,
+    TupleItem,
+    TuplePair,
+    desk_of,
 )
 from augsbert_core.storage.database import Workspace, reading, writing
 
@@ -43,31 +42,6 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class TuplePair:
-    """One pair of a tuple."""
-
-    item_id: int
-    sentence1: str
-    sentence2: str
-
-
-@dataclass(frozen=True)
-class TupleItem:
-    """A tuple as one judge meets it. pairs: in the order on their screen. number: its place, from 1, in their order.
-
-    state: "open", "answered" or "skipped"; best_item_id, worst_item_id: their own answer, None without one.
-    """
-
-    id: int
-    task_id: int
-    number: int
-    pairs: tuple[TuplePair, ...]
-    state: str
-    best_item_id: int | None = None
-    worst_item_id: int | None = None
-
-
-@dataclass(frozen=True)
 class TupleProgress:
     """How far one judge is, and all together; fields as in `annotation_progress.Progress`, of tuples."""
 
@@ -84,7 +58,7 @@ class TupleProgress:
 def next_tuple(workspace: Workspace, task_id: int, annotator: str) -> TupleItem | None:
     """The tuple that this judge is to answer now; None: none is left, or the task is closed."""
     with reading(workspace) as db:
-        desk = _desk(turn(db, task_id, annotator, kind="best-worst"))
+        desk = desk_of(turn(db, task_id, annotator, kind="best-worst"))
         return None if desk.turn.task["closed"] else desk.next()
 
 
@@ -107,7 +81,7 @@ def save_answer(
     if best_item_id == worst_item_id:
         raise WorkbenchError("The most and the least similar pair must be two different ones.")
     with writing(workspace) as db:
-        desk = _desk(turn(db, task_id, annotator, at, kind="best-worst"))
+        desk = desk_of(turn(db, task_id, annotator, at, kind="best-worst"))
         refuse_closed(desk.turn)
         if not {best_item_id, worst_item_id} <= set(desk.members(tuple_id)):
             raise WorkbenchError("The answer names a pair that is not in this tuple.")
@@ -126,7 +100,7 @@ def skip_tuple(
 ) -> TupleItem | None:
     """Put a tuple off and return the next one; it comes back once, after all others. WorkbenchError: closed or gone."""
     with writing(workspace) as db:
-        desk = _desk(turn(db, task_id, annotator, at, kind="best-worst"))
+        desk = desk_of(turn(db, task_id, annotator, at, kind="best-worst"))
         refuse_closed(desk.turn)
         desk.members(tuple_id)
         desk.append(Row(tuple_id, "skip", seconds=known_seconds(seconds)))
@@ -141,7 +115,7 @@ def undo_answer(
     Unlimited, also after a restart, and of their own answers alone. WorkbenchError: the task is closed or gone.
     """
     with writing(workspace) as db:
-        desk = _desk(turn(db, task_id, annotator, at, kind="best-worst"))
+        desk = desk_of(turn(db, task_id, annotator, at, kind="best-worst"))
         refuse_closed(desk.turn)
         if not desk.standing:
             return None
@@ -157,7 +131,7 @@ def undo_answer(
 def get_tuple(workspace: Workspace, task_id: int, annotator: str, tuple_id: int) -> TupleItem:
     """A tuple as this judge meets it; nothing changes. WorkbenchError: it is gone."""
     with reading(workspace) as db:
-        desk = _desk(turn(db, task_id, annotator, kind="best-worst"))
+        desk = desk_of(turn(db, task_id, annotator, kind="best-worst"))
         desk.members(tuple_id)
         return desk.show(tuple_id)
 
@@ -167,7 +141,7 @@ def neighbour_tuple(
 ) -> TupleItem | None:
     """The tuple so many steps on (back, when step < 0) among those the judge has met and those open to them."""
     with reading(workspace) as db:
-        desk = _desk(turn(db, task_id, annotator, kind="best-worst"))
+        desk = desk_of(turn(db, task_id, annotator, kind="best-worst"))
         desk.members(tuple_id)
         met = {tuple_id, *desk.latest}
         order = [one for one in desk.order if one in met or not desk.is_full(one)]
@@ -178,7 +152,7 @@ def neighbour_tuple(
 def tuple_progress(workspace: Workspace, task_id: int, annotator: str) -> TupleProgress:
     """How far this judge is. WorkbenchError: the task is gone."""
     with reading(workspace) as db:
-        desk = _desk(turn(db, task_id, annotator, kind="best-worst"))
+        desk = desk_of(turn(db, task_id, annotator, kind="best-worst"))
     answered = [row for row in desk.latest.values() if row.action == "answer"]
     skipped = [row for row in desk.latest.values() if row.action == "skip"]
     per_hour, median = pace(_seconds(answered), _seconds(skipped))
@@ -235,179 +209,12 @@ def answers(workspace: Workspace, task_id: int) -> Answers:
     )
 
 
-MEMBERS = ("item1_id", "item2_id", "item3_id", "item4_id")
 ANSWER_COLUMNS = (*MEMBERS, "best_item_id", "worst_item_id")
-
-STANDING_SQL = """
-SELECT * FROM best_worst_answer WHERE best_item_id IS NOT NULL AND id IN
-  (SELECT max(id) FROM best_worst_answer WHERE task_id = :task GROUP BY tuple_id, annotator)
-"""
 
 ANSWERS_SQL = f"""
 SELECT answer.*, {", ".join(MEMBERS)} FROM ({STANDING_SQL}) AS answer
 JOIN best_worst_tuple ON best_worst_tuple.id = tuple_id ORDER BY position, answer.id
 """
-
-
-# --- what one judge has before them ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Row:
-    """One row of the log. best, worst: item ids, None for a skip."""
-
-    tuple_id: int
-    action: str
-    best: int | None = None
-    worst: int | None = None
-    seconds: float | None = None
-
-
-STATES = {"answer": "answered", "skip": "skipped"}
-
-
-@dataclass
-class Desk:
-    """The tuples of a task for one judge.
-
-    order: tuple ids as they come to this judge. tuples: their pairs in the order of the design. standing: the judge's
-    own answers and skips that were not taken back, oldest first. others: tuple id → how many others answered it.
-    """
-
-    turn: Turn
-    order: list[int]
-    tuples: dict[int, tuple[int, ...]]
-    standing: list[Row]
-    others: Counter[int]
-
-    @property
-    def latest(self) -> dict[int, Row]:
-        """What stands of this judge about each tuple that they have met."""
-        return {row.tuple_id: row for row in self.standing}
-
-    def members(self, tuple_id: int) -> tuple[int, ...]:
-        """The item ids of a tuple. WorkbenchError: the task has no such tuple."""
-        if tuple_id not in self.tuples:
-            raise WorkbenchError(f"Tuple {tuple_id} is not (any more) in {self.turn.task['name']}.")
-        return self.tuples[tuple_id]
-
-    def shown(self, tuple_id: int) -> list[int]:
-        """The item ids of a tuple in the order on this judge's screen, always the same."""
-        seed, name = self.turn.task["seed"], self.turn.annotator
-        return sorted(
-            self.tuples[tuple_id], key=lambda item: stable_number(seed, name, tuple_id, item)
-        )
-
-    def is_full(self, tuple_id: int) -> bool:
-        """Whether enough others have answered a tuple."""
-        return self.others[tuple_id] >= int(self.turn.task["n_scores"])
-
-    def open(self) -> list[int]:
-        """The tuples that this judge has not met and others leave to them, in order."""
-        met = self.latest
-        return [one for one in self.order if one not in met and not self.is_full(one)]
-
-    def skipped_once(self) -> list[int]:
-        """The tuples that come back to this judge, in order."""
-        skips = Counter(row.tuple_id for row in self.standing if row.action == "skip")
-        latest = self.latest
-        return [
-            one
-            for one in self.order
-            if skips[one] == 1 and latest[one].action == "skip" and not self.is_full(one)
-        ]
-
-    def next(self) -> TupleItem | None:
-        """The tuple that comes next."""
-        waiting = self.open() or self.skipped_once()
-        return self.show(waiting[0]) if waiting else None
-
-    def show(self, tuple_id: int) -> TupleItem:
-        """A tuple with its sentences."""
-        shown = self.shown(tuple_id)
-        rows = {
-            row["id"]: row
-            for row in self.turn.db.execute(PAIRS_SQL.format(", ".join("?" * len(shown))), shown)
-        }
-        row = self.latest.get(tuple_id)
-        return TupleItem(
-            id=tuple_id,
-            task_id=self.turn.task["id"],
-            number=self.order.index(tuple_id) + 1,
-            pairs=tuple(
-                TuplePair(item, rows[item]["sentence1"], rows[item]["sentence2"]) for item in shown
-            ),
-            state="open" if row is None else STATES[row.action],
-            best_item_id=row.best if row else None,
-            worst_item_id=row.worst if row else None,
-        )
-
-    def append(self, row: Row) -> None:
-        """Add an answer or a skip."""
-        self.write(row)
-        self.standing.append(row)
-
-    def write(self, row: Row) -> None:
-        """Add a row to the log."""
-        self.turn.db.execute(
-            "INSERT INTO best_worst_answer (task_id, tuple_id, annotator, at, action, best_item_id, worst_item_id,"
-            " shown, seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                self.turn.task["id"], row.tuple_id, self.turn.annotator, self.turn.at, row.action,
-                row.best, row.worst, json.dumps(self.shown(row.tuple_id)), row.seconds,
-            ],
-        )  # fmt: skip
-
-
-PAIRS_SQL = """
-SELECT item.id, first.text AS sentence1, second.text AS sentence2
-FROM annotation_item AS item
-JOIN sentence AS first ON first.id = sentence1_id
-JOIN sentence AS second ON second.id = sentence2_id
-WHERE item.id IN ({})
-"""
-
-
-def _desk(mine: Turn) -> Desk:
-    rows = mine.db.execute(
-        f"SELECT id, {', '.join(MEMBERS)} FROM best_worst_tuple WHERE task_id = ? ORDER BY position",
-        [mine.task["id"]],
-    ).fetchall()
-    tuples = {row["id"]: tuple(row[key] for key in MEMBERS) for row in rows}
-    ids = list(tuples)
-    # As `best_worst.tuple_order`, with a generator of the judge's own.
-    rng = np.random.default_rng(stable_number(mine.task["seed"], mine.annotator))
-    others = mine.db.execute(
-        f"SELECT tuple_id, count(*) FROM ({STANDING_SQL}) WHERE annotator <> :annotator GROUP BY tuple_id",
-        mine.values,
-    )
-    return Desk(
-        turn=mine,
-        order=[ids[place] for place in rng.permutation(len(ids)).tolist()],
-        tuples=tuples,
-        standing=_standing(mine),
-        others=Counter(dict(others.fetchall())),
-    )
-
-
-def _standing(mine: Turn) -> list[Row]:
-    """What this judge has said and not taken back, oldest first."""
-    rows: list[Row] = []
-    for row in mine.db.execute(
-        "SELECT * FROM best_worst_answer WHERE task_id = :task AND annotator = :annotator ORDER BY id",
-        mine.values,
-    ):
-        if row["action"] == "undo":
-            rows.pop()
-        else:
-            rows.append(_row(row))
-    return rows
-
-
-def _row(row: Any) -> Row:
-    return Row(
-        row["tuple_id"], row["action"], row["best_item_id"], row["worst_item_id"], row["seconds"]
-    )
 
 
 def _seconds(rows: Sequence[Row]) -> np.ndarray:

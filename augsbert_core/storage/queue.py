@@ -4,6 +4,8 @@ Every change of state is one guarded UPDATE in a write transaction, so that two 
 the command line cannot both win.
 """
 
+from dataclasses import asdict
+
 from sqlite_utils import Database
 
 from augsbert_core.errors import WorkbenchError
@@ -131,6 +133,20 @@ def startable_jobs(workspace: Workspace) -> list[Job]:
     with reading(workspace) as db:
         rows = db.execute(f"{JOB_SQL} WHERE {MAY_START_SQL} ORDER BY job.id")
         return [record(Job, row) for row in rows]
+
+
+def jobs_ahead(workspace: Workspace, job: Job) -> list[Job]:
+    """The jobs of all projects that a queued job waits for: those that hold its device, then those that come before it."""
+    with reading(workspace) as db:
+        rows = db.execute(f"{JOB_SQL} WHERE {AHEAD_SQL}", asdict(job))
+        return [record(Job, row) for row in rows]
+
+
+AHEAD_SQL = """
+job.device = :device AND job.id != :id AND NOT (job.shared AND :shared)
+  AND (job.state IN ('running', 'cancelling') OR (job.state = 'queued' AND job.id < :id))
+ORDER BY job.state = 'queued', job.id
+"""
 
 
 def beat(workspace: Workspace, job_id: int) -> str:

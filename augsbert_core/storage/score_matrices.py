@@ -1,6 +1,7 @@
 """All scores of a task side by side, for agreement; and the score that settles a disagreement."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -46,10 +47,8 @@ class ScoreMatrix:
 def score_matrix(workspace: Workspace, task_id: int) -> ScoreMatrix:
     """Every score that stands, of everyone who has given one; without annotators before the first."""
     with reading(workspace) as db:
-        items = pd.DataFrame(
-            [tuple(row) for row in db.execute(ITEMS_SQL, [task_id])], columns=ITEM_COLUMNS
-        )
-        rows = _scores(db, task_id)
+        items = pd.DataFrame(_plain_rows(db, ITEMS_SQL, task_id), columns=ITEM_COLUMNS)
+        rows = _plain_rows(db, SCORES_SQL, task_id)
     for name in ("suggestion", "adjudicated_score"):
         items[name] = items[name].astype("float64")
     items["adjudicator"] = items["adjudicator"].fillna("").astype(str)
@@ -77,13 +76,13 @@ WHERE task_id = ? ORDER BY position
 """
 
 
-def _scores(db: Database, task_id: int) -> list[tuple[int, str, float, int]]:
-    """(item, annotator, score, suggestion seen) of all scores that stand, read pair by pair, as they lie on the disk."""
+def _plain_rows(db: Database, sql: str, task_id: int) -> list[tuple[Any, ...]]:
     cursor = db.conn.cursor()
     cursor.row_factory = None
-    return cursor.execute(SCORES_SQL, [task_id]).fetchall()
+    return cursor.execute(sql, [task_id]).fetchall()
 
 
+# Read pair by pair, as they lie on the disk.
 SCORES_SQL = """
 SELECT item_id, annotator, score, suggestion_seen FROM annotation_item AS item CROSS JOIN annotation ON item_id = item.id
 WHERE item.task_id = ? AND state = 'scored'

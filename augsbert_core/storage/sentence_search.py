@@ -20,12 +20,13 @@ from sqlite_utils import Database
 
 from augsbert_core.progress import Report, silent
 from augsbert_core.storage.database import Workspace, columns, reading
+from augsbert_core.storage.short_search import sentences_with
 
 FORMAT = 1
 """Another number whenever the tables below, or what is put into them, change."""
 
 SHORTEST = 3
-"""The index knows pieces of so many characters; shorter texts are looked for in every sentence."""
+"""The index knows pieces of so many characters; shorter texts are looked for in every sentence (short_search)."""
 
 LONGEST = 200
 """Of longer texts the beginning is looked up, and the whole of them in what was found."""
@@ -59,6 +60,10 @@ def matching_sentences(
     then be among them.
     """
     needle = text.lower()
+    if 0 < len(needle) < SHORTEST:
+        with reading(workspace) as db:
+            hits = sentences_with(workspace, db, project_id, needle)
+            return _living(db, project_id, needle, hits) if strict else hits
     indexed = len(needle) >= SHORTEST and not set(needle) & set(STRANGE)
     if indexed:
         _go_on_indexing(workspace, AT_ONCE_SECONDS, few=FEW)
