@@ -239,12 +239,8 @@ def _wait_for_turn(workspace: Workspace, job: Job, report: Report) -> None:
             tend(workspace)
             if queue.beat(workspace, job.id) != "queued":
                 raise Stopped
-            ahead = [
-                other.id
-                for other in queue.active_jobs(workspace)
-                if other.device == job.device and other.id != job.id
-            ]
-            report(0.0, f"Waiting for {', '.join(f'job {other}' for other in ahead) or 'its turn'}")
+            ahead = [f"job {other.id}" for other in queue.jobs_ahead(workspace, job)]
+            report(0.0, f"Waiting for {', '.join(ahead) or 'its turn'}")
         time.sleep(0.3)
 
 

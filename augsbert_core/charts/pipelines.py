@@ -1,6 +1,7 @@
 """The two pipelines of the paper as diagrams whose stations light up one after the other (figures 2 and 3)."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -114,15 +115,14 @@ def pipeline_figure(kind: str, lit: int, *, ink: str | None = None) -> go.Figure
     kind: "augsbert" or "adaptation". ink: the text colour, None leaves it to the page. Readable from 600 pixels wide. ValueError for another kind or step.
     """
     pipeline = _checked(kind, lit)
-    figure = go.Figure()
-    for arrow in pipeline.arrows:
-        _draw_arrow(figure, arrow, lit)
-    for box in pipeline.boxes:
-        _draw_box(figure, box, lit)
-    _write(figure, pipeline, lit, ink)
     top = _OVER if kind == "augsbert" else _TOP + HALF_HEIGHT
     hidden = {"visible": False, "fixedrange": True}
+    # All at once: Plotly checks every shape anew for each one that is added to a figure.
+    figure = go.Figure([_texts(pipeline, lit, ink, on=on) for on in (False, True)])
     figure.update_layout(
+        shapes=[_line(arrow, lit) for arrow in pipeline.arrows]
+        + [_rectangle(box, lit) for box in pipeline.boxes],
+        annotations=[_head(arrow, lit) for arrow in pipeline.arrows],
         height=HEIGHT if kind == "augsbert" else HEIGHT - 20,
         margin={"l": 2, "r": 2, "t": 4, "b": 4},
         paper_bgcolor="rgba(0,0,0,0)",
@@ -157,71 +157,88 @@ def _checked(kind: str, lit: int) -> Pipeline:
     return PIPELINES[kind]
 
 
-def _draw_box(figure: go.Figure, box: Box, lit: int) -> None:
-    """A rectangle; that of the current step with a heavy frame."""
+def _rectangle(box: Box, lit: int) -> dict[str, Any]:
+    """A box; that of the current step with a heavy frame."""
     color, on, now = COLORS[box.role], box.step <= lit, box.step == lit
-    figure.add_shape(
-        type="rect",
-        x0=box.x - HALF_WIDTH,
-        x1=box.x + HALF_WIDTH,
-        y0=box.y - HALF_HEIGHT,
-        y1=box.y + HALF_HEIGHT,
-        fillcolor=fade(color, 0.34 if now else 0.16) if on else "rgba(0,0,0,0)",
-        line={
+    return {
+        "type": "rect",
+        "x0": box.x - HALF_WIDTH,
+        "x1": box.x + HALF_WIDTH,
+        "y0": box.y - HALF_HEIGHT,
+        "y1": box.y + HALF_HEIGHT,
+        "fillcolor": fade(color, 0.34 if now else 0.16) if on else "rgba(0,0,0,0)",
+        "line": {
             "color": color if on else fade(COLORS["neutral"], 0.7),
             "width": 3.5 if now else 1.75 if on else 1.25,
             "dash": "solid" if on else "dot",
         },
-        layer="below",
-    )
+        "layer": "below",
+    }
 
 
-def _draw_arrow(figure: go.Figure, arrow: Arrow, lit: int) -> None:
-    """The line as one path into its last piece, and over the end of it the arrow."""
+def _pen(arrow: Arrow, lit: int) -> tuple[str, float]:
+    """Colour and width."""
     on = arrow.step <= lit
-    color = COLORS[arrow.role] if on else fade(COLORS["neutral"], 0.6)
-    width = 2.5 if on else 1.25
+    return COLORS[arrow.role] if on else fade(COLORS["neutral"], 0.6), 2.5 if on else 1.25
+
+
+def _along(arrow: Arrow, share: float) -> tuple[float, float]:
+    """A place on the last piece of an arrow."""
     (ax, ay), (x, y) = arrow.points[-2:]
-    end, start = ((ax + share * (x - ax), ay + share * (y - ay)) for share in (0.5, 0.35))
-    path = " L ".join(f"{at[0]:g},{at[1]:g}" for at in (*arrow.points[:-1], end))
-    figure.add_shape(
-        type="path", path=f"M {path}", line={"color": color, "width": width}, layer="below"
-    )
-    figure.add_annotation(
-        x=x,
-        y=y,
-        ax=start[0],
-        ay=start[1],
-        xref="x",
-        yref="y",
-        axref="x",
-        ayref="y",
-        text="",
-        showarrow=True,
-        arrowhead=2,
-        arrowsize=1.1,
-        arrowwidth=width,
-        arrowcolor=color,
-    )
+    return ax + share * (x - ax), ay + share * (y - ay)
 
 
-def _write(figure: go.Figure, pipeline: Pipeline, lit: int, ink: str | None) -> None:
-    """The texts: those of lit stations bold and full, the others a little paler."""
-    for on in (False, True):
-        boxes = [box for box in pipeline.boxes if (box.step <= lit) == on]
-        titles = [f"{box.step} · {box.title}" for box in boxes]
-        texts = [
-            "<br>".join([f"<b>{title}</b>" if on else title, *box.lines])
-            for title, box in zip(titles, boxes, strict=True)
-        ]
-        arrows = [arrow for arrow in pipeline.arrows if arrow.label and (arrow.step <= lit) == on]
-        figure.add_scatter(
-            x=[box.x for box in boxes] + [arrow.points[0][0] + 0.3 for arrow in arrows],
-            y=[box.y for box in boxes] + [arrow.points[0][1] + 0.1 for arrow in arrows],
-            text=texts + [arrow.label for arrow in arrows],
-            mode="text",
-            textfont={"size": 12, "color": ink},
-            opacity=1.0 if on else 0.8,
-            cliponaxis=False,
-            hoverinfo="skip",
-        )
+def _line(arrow: Arrow, lit: int) -> dict[str, Any]:
+    """The line of an arrow as one path into its last piece; the head is over the end of it."""
+    color, width = _pen(arrow, lit)
+    points = (*arrow.points[:-1], _along(arrow, 0.5))
+    path = " L ".join(f"{at[0]:g},{at[1]:g}" for at in points)
+    return {
+        "type": "path",
+        "path": f"M {path}",
+        "line": {"color": color, "width": width},
+        "layer": "below",
+    }
+
+
+def _head(arrow: Arrow, lit: int) -> dict[str, Any]:
+    color, width = _pen(arrow, lit)
+    (ax, ay), (x, y) = _along(arrow, 0.35), arrow.points[-1]
+    return {
+        "x": x,
+        "y": y,
+        "ax": ax,
+        "ay": ay,
+        "xref": "x",
+        "yref": "y",
+        "axref": "x",
+        "ayref": "y",
+        "text": "",
+        "showarrow": True,
+        "arrowhead": 2,
+        "arrowsize": 1.1,
+        "arrowwidth": width,
+        "arrowcolor": color,
+    }
+
+
+def _texts(pipeline: Pipeline, lit: int, ink: str | None, *, on: bool) -> dict[str, Any]:
+    """The texts of lit stations (on), bold and full, or those of the others, a little paler."""
+    boxes = [box for box in pipeline.boxes if (box.step <= lit) == on]
+    titles = [f"{box.step} · {box.title}" for box in boxes]
+    texts = [
+        "<br>".join([f"<b>{title}</b>" if on else title, *box.lines])
+        for title, box in zip(titles, boxes, strict=True)
+    ]
+    arrows = [arrow for arrow in pipeline.arrows if arrow.label and (arrow.step <= lit) == on]
+    return {
+        "type": "scatter",
+        "x": [box.x for box in boxes] + [arrow.points[0][0] + 0.3 for arrow in arrows],
+        "y": [box.y for box in boxes] + [arrow.points[0][1] + 0.1 for arrow in arrows],
+        "text": texts + [arrow.label for arrow in arrows],
+        "mode": "text",
+        "textfont": {"size": 12, "color": ink},
+        "opacity": 1.0 if on else 0.8,
+        "cliponaxis": False,
+        "hoverinfo": "skip",
+    }
