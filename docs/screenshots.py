@@ -39,7 +39,7 @@ TALLEST = 2600
 """Pixels of a picture: what comes below is the end of a long page."""
 QUALITY = 62
 MINUTE = 60_000
-SCORED = "Second look at dev"
+SCORED = "Second look at silver"
 PEOPLE = {"ada": 0.1, "ben": 0.35, "cleo": 0.6}
 """Made-up annotators → the spread of their errors, in points of the scale from 0 to 5."""
 
@@ -52,14 +52,18 @@ def seed(workspace: Workspace) -> Project:
             workspace, project.id, "batch", learn_recipe.loop_plan(), report=_tell
         )
     if not annotation_tasks.list_tasks(workspace, project.id):
+        (silver, *_) = silver_sets.list_silver_sets(workspace, project.id)
         told = TaskOptions(
-            name=SCORED, source="gold", split="dev", n_pairs=60, n_scores=len(PEOPLE)
+            name=SCORED,
+            source="silver",
+            silver_set_id=silver.id,
+            n_pairs=60,
+            n_scores=len(PEOPLE),
         )
         task = create_now(workspace, project, told)
         rng = np.random.default_rng(7)
         for person, spread in PEOPLE.items():
             _score_all(workspace, task, person, spread, rng)
-        (silver, *_) = silver_sets.list_silver_sets(workspace, project.id)
         told = TaskOptions(
             name="Where silver is thin",
             source="silver",
@@ -75,7 +79,7 @@ def _score_all(
 ) -> None:
     item = annotations.next_item(workspace, task, person)
     while item is not None:
-        about = 5 * (0.5 if item.suggestion is None else item.suggestion)
+        about = 5 * (item.suggestion or 0.0)
         score = float(np.clip(np.round(2 * (about + rng.normal(0, spread))) / 2, 0, 5)) / 5
         item = annotations.save(
             workspace, task, item.id, person, score=score, seconds=float(rng.uniform(3, 12))
@@ -113,7 +117,7 @@ def seventh_step(page: Page) -> None:
 
 
 PAGES: dict[str, tuple[str, Callable[[Page], None]]] = {
-    "start": ("start", as_it_is),
+    "start": ("", as_it_is),
     "learn": ("learn", seventh_step),
     "gold": ("gold", as_it_is),
     "annotate": ("annotate?view=annotate", as_it_is),
@@ -163,7 +167,7 @@ def take(browser: Browser, place: Place, out: Path, name: str, theme: str, width
     )
     page.set_default_timeout(MINUTE)
     page.goto(place.address(path))
-    expect(page.locator("h1").first).to_be_visible(timeout=MINUTE)
+    expect(page.get_by_role("heading").first).to_be_visible(timeout=MINUTE)
     settle(page)
     act(page)
     settle(page)
