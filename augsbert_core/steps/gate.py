@@ -374,9 +374,7 @@ def gate_cells(result: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def _shown(target: str) -> str:
-    name, at, layers = target.removeprefix("model:").partition("@layers=")
-    size = f", {layers} layer{'' if layers == '1' else 's'}" if at else ""
-    return labeler_label(name) + size
+    return labeler_label(target.removeprefix("model:"))
 
 
 def _points(row: Mapping[str, Any], *keys: str, sign: str = "") -> str:

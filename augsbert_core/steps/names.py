@@ -164,8 +164,10 @@ def labeler_label(text: str) -> str:
 
 
 def model_label(name: str) -> str:
-    """The last part of a model name or folder, for people."""
-    return name.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1] or name
+    """The last part of a model name or folder, for people; with its layers where it is cut: "MODEL, 2 layers"."""
+    name, at, layers = name.partition("@layers=")
+    size = f", {layers} layer{'' if layers == '1' else 's'}" if at else ""
+    return (name.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1] or name) + size
 
 
 def source_label(source: str) -> str:

@@ -37,7 +37,7 @@ from augsbert_core.ui.experiment_inputs import (
     silver_inputs,
 )
 from augsbert_core.ui.recipes import device_input, keep, whole
-from augsbert_core.ui.widgets import as_text, duration_text, flash, user_errors
+from augsbert_core.ui.widgets import about_text, as_text, flash, user_errors
 
 WHY = {
     "multi-run": "One seed is one throw of the dice. The same recipe over several seeds gives a mean and a standard "
@@ -103,7 +103,7 @@ def show_cost(bench: Bench, planned: Planned) -> None:
     seconds = estimated_seconds(bench.workspace, planned.project, options)
     st.metric(
         "Time, about",
-        "not known yet" if seconds is None else duration_text(seconds),
+        "not known yet" if seconds is None else about_text(seconds),
         help="Training and labelling at the speed of the newest such runs of this project; sampling and measuring "
         "come on top.",
     )

@@ -155,6 +155,12 @@ def duration_text(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60:02d} min"
 
 
+def about_text(seconds: float) -> str:
+    """An estimated time in words; above ten minutes it is no more exact than a minute."""
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if 10 <= minutes < 60 else duration_text(seconds)
+
+
 def time_text(stored: str | None) -> str:
     """A stored UTC moment in the reader's local time, "12 Mar 2025, 14:05"; empty for None."""
     if not stored:
