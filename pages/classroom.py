@@ -6,7 +6,7 @@ from augsbert_core import ui
 from augsbert_core.ui.class_overview import class_jobs, new_codes, next_group, overview
 from augsbert_core.ui.door import room_here, seat_here, teacher_form
 
-bench = ui.open_bench()
+bench = ui.open_bench(for_teacher=True)
 ui.page_header(
     "Classroom",
     "Who is here and how far everybody has come. Predictions are shown in numbers; what students do in their "

@@ -18,7 +18,7 @@ ui.page_header(
 new_project_buttons(bench)
 
 if bench.project is None:
-    st.caption("The sample project takes a few minutes for the whole loop.")
+    st.caption("On the sample project the whole loop takes 10 to 20 minutes on two cores.")
     ui.page_link("learn", "New to the method? Learn it in eight steps")
     st.subheader("The loop", anchor=False)
     show_checklist(checklist(NOTHING), links=False)

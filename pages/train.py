@@ -81,8 +81,8 @@ if trained:
     training_plan.export_section(bench, project, trained)
 else:
     ui.empty_state(
-        "None yet. Press “Train” above. Without silver pairs so far, one on gold alone is a good beginning: it is what "
-        "silver has to beat."
+        "None yet. Start the training above. One on gold alone belongs beside every one with silver: it is what silver "
+        "has to beat."
     )
 if options is not None:
     seed_study_panel.seed_study_section(bench, project, options)

@@ -118,6 +118,18 @@ def test_a_closed_task_takes_no_more_scores_until_it_is_opened_again(workspace: 
     assert annotations.save(workspace, task_id, first.id, "ann", score=0.5) is not None
 
 
+def test_a_key_in_a_window_that_is_behind_does_not_replace_a_score(workspace: Workspace) -> None:
+    task_id = add_task(workspace, 3)
+    shown = item(workspace, task_id, "ann")
+    seen = (shown.state, shown.score)
+    annotations.save(workspace, task_id, shown.id, "ann", score=0.5, seen=seen)
+    with pytest.raises(WorkbenchError, match="in another window"):
+        annotations.save(workspace, task_id, shown.id, "ann", score=1.0, seen=seen)
+    assert annotations.score_matrix(workspace, task_id).scores[0, 0] == 0.5
+    annotations.save(workspace, task_id, shown.id, "ann", score=1.0, seen=("scored", 0.5))
+    assert annotations.score_matrix(workspace, task_id).scores[0, 0] == 1.0
+
+
 def test_deleting_a_task_says_how_many_scores_went(workspace: Workspace) -> None:
     task_id, other = add_task(workspace, 4), add_task(workspace, 2)
     project_id = annotation_tasks.get_task(workspace, task_id).project_id

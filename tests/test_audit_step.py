@@ -38,6 +38,17 @@ def score_all(workspace: Workspace, task_id: int, annotator: str, too_high: floa
     return n
 
 
+def test_pairs_that_the_scorer_reviewed_before_are_counted(workspace, project, set_id):
+    known = [1, 2, 3]
+    for pair_id, actor in zip(known, ("ann", "ann", "ben"), strict=True):
+        review_silver_pair(workspace, int(pair_id), status="accepted", actor=actor)
+    task_id = draw_audit(workspace, project, set_id, n_pairs=300)
+    score_all(workspace, task_id, "ann")
+    report = task_report(workspace, set_id, get_task(workspace, task_id))
+    assert report.n_known == 2, "ben has not scored here"
+    assert "2 scored pairs were reviewed one by one before" in audit_line(report)
+
+
 def test_an_audit_is_drawn_from_all_score_regions_and_is_blind(workspace, project, set_id):
     task = get_task(workspace, draw_audit(workspace, project, set_id, n_pairs=50))
     assert (task.purpose, task.source, task.silver_set_id) == ("audit", "silver", set_id)

@@ -6,6 +6,7 @@ import pytest
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.pairs import ScoredPairs
 from augsbert_core.scales import Level
+from augsbert_core.steps import merge_annotations as merging
 from augsbert_core.steps.merge_annotations import GoldChange, merge, plan_merge
 from augsbert_core.storage import annotations, edits, gold, gold_edits, projects, runs
 from augsbert_core.storage.database import Workspace
@@ -38,6 +39,19 @@ def test_the_mean_of_all_scores_becomes_gold(workspace: Workspace, empty: Projec
     assert (5 * pairs.scores).tolist() == pytest.approx([1.5, 2, 4, 5])
     project = projects.get_project(workspace, empty.id)
     assert (project.score_low, project.score_high, project.task) == (0, 5, "regression")
+
+
+def test_a_merge_from_two_windows_at_once_comes_in_once(
+    workspace: Workspace, empty: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = add_task(workspace, empty, PAIRS, name="Round 1", n_scores=2)
+    give(workspace, task, TWO)
+    planned_in_both = plan_merge(workspace, empty, task.id, split="train")
+    merge(workspace, empty, task.id, split="train")
+    monkeypatch.setattr(merging, "plan_merge", lambda *_, **__: planned_in_both)
+    with pytest.raises(WorkbenchError, match="came into gold a moment ago"):
+        merge(workspace, empty, task.id, split="train")
+    assert len(gold_of(workspace, empty)) == 4
 
 
 def test_a_merge_is_an_import_that_can_be_taken_back(workspace: Workspace, empty: Project) -> None:

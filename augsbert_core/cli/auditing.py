@@ -110,6 +110,7 @@ def _report_facts(found: "AuditReport") -> dict[str, Any]:
         "unscored_strata": list(figures.unscored_strata),
         "threshold": figures.threshold,
         "n_seen": found.n_seen,
+        "n_known": found.n_known,
         "is_census": figures.is_census,
         "equal_errors": figures.equal_errors,
         **{name: _facts(getattr(figures, name)) for name in names},

@@ -16,6 +16,7 @@ from augsbert_core.storage import annotation_tasks, projects, silver_sets
 from augsbert_core.storage.annotation_tasks import are_strata
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import AnnotationTask, Project
+from augsbert_core.storage.reviews import reviewed_before
 from augsbert_core.storage.score_matrices import score_matrix
 
 N_PAIRS = 50
@@ -43,7 +44,8 @@ class AuditReport:
     sample: one row per drawn pair, `SAMPLE_COLUMNS`: labeler, as it stood when the pair was drawn, and human, the
     adjudicated score, else the mean of those who scored it (NaN: nobody), in [0, 1]. own_threshold: whether the
     threshold in figures is the labeler's own. n_seen: scores that were given with a model's suggestion on the screen.
-    n_set: pairs of the silver set; figures.n_pairs of them could be drawn.
+    n_set: pairs of the silver set; figures.n_pairs of them could be drawn. n_known: scored pairs that one of the
+    annotators had decided on one by one before the audit was drawn.
     """
 
     set_id: int
@@ -55,6 +57,7 @@ class AuditReport:
     own_threshold: bool
     n_seen: int
     n_set: int
+    n_known: int
 
     @property
     def n_scored(self) -> int:
@@ -101,6 +104,7 @@ def task_report(workspace: Workspace, set_id: int, task: AnnotationTask) -> Audi
         threshold=MIDDLE if own is None else own,
         rng=np.random.default_rng(task.seed),
     )
+    known = reviewed_before(workspace, set_id, matrix.annotators, task.created_at)
     return AuditReport(
         set_id=set_id,
         task=task,
@@ -111,6 +115,7 @@ def task_report(workspace: Workspace, set_id: int, task: AnnotationTask) -> Audi
         own_threshold=own is not None,
         n_seen=int((matrix.seen & np.isfinite(matrix.scores)).sum()),
         n_set=found.n_pairs,
+        n_known=len(known & set(sample.loc[sample["human"].notna(), "source_pair_id"].tolist())),
     )
 
 
@@ -220,6 +225,12 @@ def gaps_text(report: AuditReport) -> str:
     if report.n_seen:
         were = "score was" if report.n_seen == 1 else "scores were"
         said.append(f"{report.n_seen:,} {were} given with a suggestion on the screen.")
+    if report.n_known:
+        were = "pair was" if report.n_known == 1 else "pairs were"
+        said.append(
+            f"{report.n_known:,} scored {were} reviewed one by one before, the labeler's score in view, by somebody who "
+            "scored here: not blind."
+        )
     return " ".join(said)
 
 

@@ -25,7 +25,7 @@ from augsbert_core.steps.merged_scores import ROUNDING, WAYS, count, merged_scor
 from augsbert_core.storage import annotation_tasks, gold, gold_edits, projects
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import AnnotationTask, Project
-from augsbert_core.storage.runs import ImportRecord
+from augsbert_core.storage.runs import ImportRecord, KnownFile
 
 MERGED = "merged"
 """Where the metrics of a merge's run say which task it came from."""
@@ -270,15 +270,20 @@ def _add(workspace: Workspace, project: Project, plan: MergePlan) -> int:
             "min_scores": plan.min_scores,
         },
     }
-    (run_id,) = gold.add_gold_rows(
-        workspace,
-        project.id,
-        rows,
-        records=[record],
-        metrics=[told],
-        task=plan.task,
-        score_range=plan.score_range,
-    )
+    try:
+        (run_id,) = gold.add_gold_rows(
+            workspace,
+            project.id,
+            rows,
+            records=[record],
+            metrics=[told],
+            task=plan.task,
+            score_range=plan.score_range,
+        )
+    except KnownFile:
+        raise WorkbenchError(
+            f"The scores of {task.name!r} came into gold a moment ago, from another window. Nothing was added twice."
+        ) from None
     return run_id
 
 

@@ -1,4 +1,6 @@
-"""The gold pairs that are most like a pair: what people said about such sentences.
+"""The gold training pairs that are most like a pair: what people said about such sentences.
+
+Dev and test pairs are never shown: whoever corrects silver beside their scores would teach them to the student.
 
 Like is meant by words alone: the cosine of TF-IDF vectors over the words of both sentences, in either order. Paraphrases
 without a word in common are not found; but it needs no model and takes milliseconds.
@@ -34,16 +36,15 @@ class NearGold:
     sentence1: str
     sentence2: str
     raw_score: float
-    split: str
     similarity: float
 
 
 def nearest_gold(
     workspace: Workspace, project: Project, sentence1: str, sentence2: str, top: int = 5
 ) -> list[NearGold]:
-    """The gold pairs whose words are most like those of a pair, most alike first; all splits.
+    """The gold training pairs whose words are most like those of a pair, most alike first.
 
-    At most `top`, and none that has no word in common with it. The first call reads all of gold; later ones take a few
+    At most `top`, and none that has no word in common with it. The first call reads all of them; later ones take a few
     milliseconds while no gold pair comes or goes.
     """
     index = _index(workspace, project.id)
@@ -59,8 +60,7 @@ def nearest_gold(
         NearGold(
             texts.sentences1[place],
             texts.sentences2[place],
-            present[texts.ids[place]].raw_score,
-            present[texts.ids[place]].split,
+            present[texts.ids[place]],
             float(similarities[place]),
         )
         for place in best

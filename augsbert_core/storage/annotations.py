@@ -7,6 +7,7 @@ the same transaction; so is the claim on the pair that comes next.
 from dataclasses import dataclass
 from typing import Any
 
+from augsbert_core.errors import WorkbenchError
 from augsbert_core.storage.annotation_batches import (
     GivenScore,
     add_score_table,
@@ -109,13 +110,16 @@ def save(
     score: float | None = None,
     seconds: float | None = None,
     suggestion_seen: bool = False,
+    seen: tuple[str, float | None] | None = None,
     at: str | None = None,
 ) -> Item | None:
     """Save what an annotator decided on a pair and claim the next one, which is returned; None: none is left.
 
     action: "score" (in [0, 1]); "skip"; or "flag", which sets a mark beside the score, or takes it away, and returns
     the same pair. Saved again for a pair, the later score replaces the earlier; both stay in the log. seconds: how long
-    the pair was on the screen. suggestion_seen: says nothing of a pair that no model has scored. WorkbenchError: the task is closed or gone, or the score lies outside; nothing is saved.
+    the pair was on the screen. suggestion_seen: says nothing of a pair that no model has scored. seen: state and score of the
+    pair as they were on the screen. WorkbenchError: the task is closed or gone, the score lies outside, or the pair is no
+    longer as it was seen; nothing is saved.
     """
     if action not in ACTIONS:
         raise ValueError(f"action must be one of {ACTIONS}, not {action!r}")
@@ -124,6 +128,10 @@ def save(
         mine = turn(db, task_id, annotator, at)
         refuse_closed(mine)
         item, standing = _stored_item(mine, item_id), current(mine)
+        if seen is not None and seen != (_state(item), item["score"]):
+            raise WorkbenchError(
+                "You have decided on this pair in another window meanwhile. Nothing was changed; go back to it to change it."
+            )
         _append(mine, action, given, suggestion_seen and item["suggestion"] is not None)
         if action == "flag":
             return _item(mine, item_id)
@@ -249,11 +257,15 @@ def _item(mine: Turn, item_id: int) -> Item:
         swapped=is_swapped(mine.task["seed"], mine.annotator, item_id),
         reason=row["reason"],
         suggestion=row["suggestion"],
-        state="open" if row["state"] in (None, "claimed") else row["state"],
+        state=_state(row),
         score=row["score"],
         flagged=bool(row["flagged"]),
         n_scores=mine.task["n_scores"],
     )
+
+
+def _state(row: Any) -> str:
+    return "open" if row["state"] in (None, "claimed") else str(row["state"])
 
 
 def _append(mine: Turn, action: str, given: GivenScore, suggestion_seen: bool) -> None:

@@ -1,4 +1,4 @@
-"""The texts of all gold pairs of a project, and a mark that tells whether they are still the same."""
+"""The texts of a project's gold training pairs, and a mark that tells whether they are still the same."""
 
 from dataclasses import dataclass
 
@@ -19,22 +19,15 @@ class GoldTexts:
     sentences2: list[str]
 
 
-@dataclass(frozen=True)
-class GoldScore:
-    """What a gold pair counts with at present. raw_score: on the project's scale."""
-
-    raw_score: float
-    split: str
-
-
 # Sentences never get a number that another one had, so pairs that were exchanged have other sums.
 MARK_SQL = """
-SELECT count(*), coalesce(max(id), 0), total(sentence1_id), total(sentence2_id) FROM gold_pair WHERE project_id = ?
+SELECT count(*), coalesce(max(id), 0), total(sentence1_id), total(sentence2_id) FROM gold_pair
+WHERE project_id = ? AND split = 'train'
 """
 
 
 def texts_mark(workspace: Workspace, project_id: int) -> Mark:
-    """Numbers that change whenever gold pairs come or go; not when a score is corrected."""
+    """Numbers that change whenever gold training pairs come or go; not when a score is corrected."""
     with reading(workspace) as db:
         return _mark(db, project_id)
 
@@ -45,24 +38,22 @@ def _mark(db: Database, project_id: int) -> Mark:
 
 
 def gold_texts(workspace: Workspace, project_id: int) -> tuple[Mark, GoldTexts]:
-    """All gold pairs of a project, with the mark of this moment."""
+    """The gold training pairs of a project, with the mark of this moment."""
     with reading(workspace) as db:
         rows = db.execute(
-            f"SELECT id, sentence1, sentence2 FROM ({ORDERED_SQL}) ORDER BY id",
+            f"SELECT id, sentence1, sentence2 FROM ({ORDERED_SQL}) WHERE split = 'train' ORDER BY id",
             {"project": project_id},
         ).fetchall()
         texts = GoldTexts(*([row[at] for row in rows] for at in range(3)))
         return _mark(db, project_id), texts
 
 
-def gold_scores_of(workspace: Workspace, ids: list[int]) -> dict[int, GoldScore]:
-    """Scores and splits of a few gold pairs by their ids; those that are gone are left out."""
+def gold_scores_of(workspace: Workspace, ids: list[int]) -> dict[int, float]:
+    """The present scores of a few gold pairs by their ids, on the project's scale; those that are gone are left out."""
     found = {}
     with reading(workspace) as db:
         for number in ids:
-            row = db.execute(
-                "SELECT raw_score, split FROM gold_pair WHERE id = ?", [number]
-            ).fetchone()
+            row = db.execute("SELECT raw_score FROM gold_pair WHERE id = ?", [number]).fetchone()
             if row is not None:
-                found[number] = GoldScore(row[0], row[1])
+                found[number] = float(row[0])
     return found

@@ -1,13 +1,15 @@
 """Human decisions on silver pairs, one or many at a time: saved at once, logged as one edit, undone by `edits`."""
 
+import json
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.progress import Report, ShouldStop, never, silent
 from augsbert_core.storage import edit_changes
-from augsbert_core.storage.database import Database, Workspace, writing
+from augsbert_core.storage.database import Database, Workspace, reading, writing
 from augsbert_core.storage.edit_changes import Scope
 from augsbert_core.storage.edit_log import pair_summary
 from augsbert_core.storage.silver_bins import STATUSES
@@ -122,6 +124,21 @@ def rescale_many(
         workspace, Scope.silver(set_id), "rescale", actor, summary, gather,
         report=report, should_stop=should_stop,
     )  # fmt: skip
+
+
+def reviewed_before(
+    workspace: Workspace, set_id: int, people: Sequence[str], moment: str
+) -> set[int]:
+    """The pairs of a set that some people decided on one by one before a moment, the labeler's score in view."""
+    with reading(workspace) as db:
+        rows = db.execute(BEFORE_SQL, [set_id, moment, json.dumps(list(people))]).fetchall()
+    return {row[0] for row in rows}
+
+
+BEFORE_SQL = """
+SELECT DISTINCT pair_id FROM edit JOIN edit_change ON edit_id = edit.id
+WHERE silver_set_id = ? AND kind = 'review' AND at <= ? AND actor IN (SELECT value FROM json_each(?))
+"""
 
 
 def carry_over(

@@ -18,6 +18,7 @@ from augsbert_core.storage.rejects import add_rejects
 
 __all__ = [
     "ImportRecord",
+    "KnownFile",
     "add_evaluation",
     "add_metrics",
     "add_run",
@@ -123,15 +124,19 @@ FIND_IMPORT_SQL = (
 )
 
 
+class KnownFile(WorkbenchError):
+    """A file with the same bytes is in the project already."""
+
+
 def refuse_known_file(store: Workspace | Database, project_id: int, content_hash: str) -> None:
-    """WorkbenchError: a file with the same bytes is in the project already."""
+    """KnownFile: a file with the same bytes is in the project already."""
     if isinstance(store, Database):
         row = store.execute(FIND_IMPORT_SQL, [project_id, content_hash]).fetchone()
         earlier = record_of(Run, row) if row else None
     else:
         earlier = find_import(store, project_id, content_hash)
     if earlier is not None:
-        raise WorkbenchError(
+        raise KnownFile(
             f"This file is in the project already (imported as {earlier.name!r}, {earlier.created_at[:10]}). "
             f"To import it in another way, remove that import first: on the Gold page, tab Imports, or with "
             f"`augsbert remove-import {earlier.id}`."

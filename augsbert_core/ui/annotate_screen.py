@@ -129,6 +129,7 @@ def _save(
         score=score,
         seconds=screen.seconds,
         suggestion_seen=screen.seen,
+        seen=(screen.item.state, screen.item.score),
     )
 
 

@@ -66,7 +66,7 @@ def first_steps(counts: ProjectCounts) -> None:
             "Merge the scores to gold, then train a cross-encoder and a bi-encoder on them.",
             "cross_encoder",
             "Cross-encoder",
-            counts.cross_encoders > 0,
+            False,
             "",
         ),
     ]

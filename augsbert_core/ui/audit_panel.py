@@ -212,7 +212,7 @@ def _chart(report: AuditReport) -> None:
 
 
 def _draw(bench: Bench, project: Project, found: SilverSet, tasks: list[AnnotationTask]) -> None:
-    with st.form(f"draw-audit-{found.id}", border=False):
+    with st.form(f"draw-audit-{found.id}", border=False, enter_to_submit=False):
         left, middle, right = st.columns([1, 1, 2], vertical_alignment="bottom")
         n_pairs = left.number_input(
             "Pairs to audit", 1, MOST_PAIRS, min(N_PAIRS, max(found.n_pairs, 1)), step=10,

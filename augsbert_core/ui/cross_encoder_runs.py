@@ -58,6 +58,18 @@ def run_facts(run: Run) -> tuple[list[str], list[str]]:
     found: Mapping[str, Any] = run.metrics
     options = from_json(CrossEncoderOptions, run.options)
     facts: list[str] = []
+    if options.max_steps:
+        facts.append(f"stopped after {options.max_steps:,} steps")
+    elif options.epochs != DEFAULTS.epochs:
+        facts.append(f"{options.epochs:,} epoch{'' if options.epochs == 1 else 's'}")
+    if options.batch_size != DEFAULTS.batch_size:
+        facts.append(f"batches of {options.batch_size:,}")
+    if options.learning_rate != DEFAULTS.learning_rate:
+        facts.append(f"learning rate {options.learning_rate:g}")
+    if options.gold_limit:
+        facts.append(f"{options.gold_limit:,} gold pairs only")
+    if options.warm_start == "off":
+        facts.append("no warm start")
     if found.get("warm_start_pairs"):
         facts.append(f"warm start on {found['warm_start_pairs']:,} pairs")
     if options.hidden:

@@ -133,6 +133,14 @@ def _by_density(
                 icon=":material/info:",
             )
         return
+    if not len(scores):
+        with left:
+            st.info(
+                "No pair of this set is left to keep: all are rejected. Put some back in the review below, or choose "
+                "another set.",
+                icon=":material/info:",
+            )
+        return
     options = replace(settings, silver_set_id=pool.id, rule="kde", c=1.0, seed=seed)
     c_key = f"{PAGE}-{project.id}-c"
     plan = plan_keep(

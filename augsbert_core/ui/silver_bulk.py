@@ -179,16 +179,17 @@ def do_all(
                 f"The filter has {now} by now: someone else is at work on this set. Nothing was changed. Look again and "
                 "confirm anew."
             )
+        # The log counts by itself, so that it is right for an edit that was cut short too.
         words = filter_words(chosen, scale)
         if target is None:
-            summary = f"{action.done} {pairs(len(ids))}: {words}"
+            done, to = action.done, ""
             changed = reviews.review_many(
                 workspace,
                 set_id,
                 ids,
                 status=action.status,
                 actor=actor,
-                summary=summary,
+                summary=f"{done}: {words}",
                 report=bar_for_long_work(),
             )
         else:
@@ -197,7 +198,7 @@ def do_all(
                 raise WorkbenchError(
                     f"The lowest score must lie below the highest; {low:g} and {high:g} do not."
                 )
-            summary = f"{action.done} {pairs(len(ids))} to {low:g} – {high:g}: {words}"
+            done, to = action.done, f" to {low:g} – {high:g}"
             changed = reviews.rescale_many(
                 workspace,
                 set_id,
@@ -205,11 +206,12 @@ def do_all(
                 low=scale.to_unit(low),
                 high=scale.to_unit(high),
                 actor=actor,
-                summary=summary,
+                summary=f"{done}{to}: {words}",
                 report=bar_for_long_work(),
             )
         kept = len(ids) - changed
-        tell(summary + (f" · {kept:,} of them stayed as they were" if kept else ""))
+        told = f"{done} {pairs(len(ids))}{to}: {words}"
+        tell(told + (f" · {kept:,} of them stayed as they were" if kept else ""))
     except WorkbenchError as error:
         tell(Refused(error))
 

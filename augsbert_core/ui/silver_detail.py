@@ -319,9 +319,13 @@ def facts(detail: SilverDetail, scale: ScoreRange) -> str:
 
 
 def _near(near: Sequence[NearGold]) -> None:
-    st.markdown("**Nearest gold pairs**")
+    st.markdown(
+        "**Nearest gold pairs**",
+        help="Training pairs whose words are most like this pair's. Dev and test pairs are not shown, so that "
+        "corrections cannot follow them.",
+    )
     if not near:
-        st.caption("No gold pair has a word in common with this one.")
+        st.caption("No gold training pair has a word in common with this one.")
         return
     st.html(near_html(near))
 
@@ -335,9 +339,7 @@ def near_html(near: Sequence[NearGold]) -> str:
         f'<td dir="auto" style="{line};padding:0.35rem 1rem 0.35rem 0;width:50%;vertical-align:top">'
         f"{html.escape(one.sentence1)}</td>"
         f'<td dir="auto" style="{line};padding:0.35rem 0;width:50%;vertical-align:top">'
-        f"{html.escape(one.sentence2)}</td>"
-        f'<td style="{line};padding:0.35rem 0 0.35rem 0.8rem;vertical-align:top;opacity:0.65">'
-        f"{html.escape(one.split)}</td></tr>"
+        f"{html.escape(one.sentence2)}</td></tr>"
         for one in near
     )
     return f'<table style="width:100%;border-collapse:collapse;font-size:0.9rem">{rows}</table>'

@@ -382,8 +382,9 @@ def test_the_same_name_in_two_windows_scores_no_pair_twice(
     one, other = open_annotate(project, task=task_id), open_annotate(project, task=task_id)
     assert pair_on(one) == pair_on(other)
     press(one, "1")
-    press(other, "5")  # the same pair again: the later score counts
-    assert scores(workspace, task_id) == [1.0]
+    press(other, "5")  # the same pair again, as this window still shows it: refused
+    assert scores(workspace, task_id) == [0.2]
+    assert "in another window" in shown_text(other)
     assert pair_on(one) == pair_on(other)
 
 

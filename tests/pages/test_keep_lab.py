@@ -7,10 +7,11 @@ import pytest
 
 from augsbert_core.options import KeepOptions
 from augsbert_core.steps.keep import plan_keep
-from augsbert_core.storage import gold, silver_sets
+from augsbert_core.storage import gold, reviews, silver_pages, silver_sets
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Project
 from augsbert_core.storage.silver_bins import SilverScores
+from augsbert_core.storage.silver_filters import SilverFilter
 from augsbert_core.ui import keep_numbers
 from tests.pages.lab_seeding import (
     figure,
@@ -64,6 +65,17 @@ def test_c_and_bandwidth_change_what_is_kept_and_no_job_appears(
         "The c that is set",
     }
     assert no_job_waits(workspace)
+
+
+def test_a_set_of_which_all_is_rejected_has_nothing_to_keep(
+    workspace: Workspace, lab: Project
+) -> None:
+    set_id = scored_set(workspace, lab, low_scores())
+    ids = silver_pages.filtered_ids(workspace, set_id, SilverFilter())
+    reviews.review_many(workspace, set_id, ids, status="rejected", actor="ann", summary="all")
+    page = view(open_page("silver", lab), lab, "keep")
+    assert not page.exception
+    assert "all are rejected" in shown_text(page)
 
 
 def test_the_exact_match_says_what_it_would_keep(workspace: Workspace, lab: Project) -> None:

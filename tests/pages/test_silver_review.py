@@ -249,7 +249,7 @@ def test_the_strip_and_the_gold_pairs_show_texts_as_they_are() -> None:
 
     strip = strip_html(STS, [Mark("<i>Labeler</i>", 0.5, "labeler")])
     assert "&lt;i&gt;Labeler&lt;/i&gt; 2.50" in strip
-    rows = near_html([NearGold("<b>a</b>", "b", 2.0, "dev", 0.5)])
+    rows = near_html([NearGold("<b>a</b>", "b", 2.0, 0.5)])
     assert "&lt;b&gt;a&lt;/b&gt;" in rows
     assert "2.00" in rows
 
@@ -367,7 +367,7 @@ def test_all_pairs_of_a_filter_are_rejected_after_their_number_was_confirmed_and
     confirm(page, silver)
     assert statuses(workspace, silver) == ["rejected"] * 3 + ["unreviewed"] * 3
     [row] = edits.edit_log(workspace, edits.Scope.silver(silver))
-    assert (row.summary, row.n_changes) == ("Rejected 3 pairs: scores 2.50 to 5.00", 3)
+    assert (row.summary, row.n_changes) == ("Rejected: scores 2.50 to 5.00", 3)
 
     button(page, "Undo").click().run()
     assert statuses(workspace, silver) == ["unreviewed"] * 6

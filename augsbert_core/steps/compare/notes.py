@@ -33,18 +33,27 @@ def run_notes(rows: Sequence[dict[str, Any]], split: str) -> list[str]:
     return notes
 
 
+BELOW_IT = {
+    "untrained": "the untrained model",
+    "off the shelf": "its base with all layers, untrained",
+}
+"""Kind of a row that should lie below the cross-encoder → its name."""
+
+
 def _upper_bound(rows: Sequence[dict[str, Any]], kinds: set[str]) -> list[str]:
     best = {
         kind: max(row["value"] for row in rows if row["kind"] == kind and row["value"] is not None)
         for kind in kinds
         if any(row["kind"] == kind and row["value"] is not None for row in rows)
     }
-    notes = [
-        f"The cross-encoder scores below the {kind} model, so it is no upper bound here, and "
-        "its labels could not teach that model anything. A smaller student may still learn from them."
-        for kind in ("untrained", "off the shelf")
-        if best.get(kind, -1.0) > best.get("cross-encoder", 1.0)
-    ]
+    notes = []
+    better = [kind for kind in BELOW_IT if best.get(kind, -1.0) > best.get("cross-encoder", 1.0)]
+    if better:
+        notes.append(
+            f"The cross-encoder scores below {BELOW_IT[better[0]]}, so it is no upper bound here, and its labels could "
+            "not teach that model anything. A longer training of the cross-encoder may help; a smaller student may still "
+            "learn from it."
+        )
     if "cross-encoder" not in kinds:
         notes.append("The cross-encoder, the upper bound, is missing.")
     return notes
