@@ -24,7 +24,7 @@ lint: $(STAMP)
 	$(BIN)/mypy
 
 # The studies keep a workspace and train for half an hour and longer: each is started by itself, as its head says.
-STUDIES := adaptation label_errors learn_results strategies
+STUDIES := adaptation classroom label_errors learn_results strategies
 bench: $(STAMP)
 	for script in $(filter-out $(STUDIES:%=benchmarks/%.py),$(wildcard benchmarks/*.py)); do $(BIN)/python $$script || exit 1; done
 

@@ -22,7 +22,7 @@ from augsbert_core.processes import this_process
 from augsbert_core.progress import Report, silent
 from augsbert_core.storage import deletion, projects, queue, runs, uploads
 from augsbert_core.storage.classroom import set_closing
-from augsbert_core.storage.database import BUSY_SECONDS, Workspace, open_workspace
+from augsbert_core.storage.database import BUSY_SECONDS, Workspace, is_no_room, open_workspace
 from augsbert_core.storage.records import Job
 
 GRACE_SECONDS = 15.0
@@ -259,7 +259,9 @@ def _start(workspace: Workspace, job: Job) -> None:
             job.id,
             "failed",
             message="Failed",
-            error=f"No worker process could be started ({error}). Free some memory, then resume.",
+            error=worker.DISK_FULL
+            if is_no_room(error)
+            else f"No worker process could be started ({error}). Free some memory, then resume.",
         )
         return
     queue.claim_job(
@@ -290,8 +292,8 @@ def _close_abandoned(workspace: Workspace, job: Job) -> None:
         "interrupted",
         message="Interrupted; resume to go on from here",
         error=(
-            "The process of this job ended without a word: it was killed, ran out of memory, or the "
-            "machine was restarted. Resume the job: it goes on from what it has saved."
+            "The process of this job ended without a word: it was killed, ran out of memory or disk "
+            "space, or the machine was restarted. Resume the job: it goes on from what it has saved."
         ),
     )
 
@@ -332,6 +334,7 @@ def main(arguments: list[str] | None = None) -> int:
     workspace = open_workspace(given.home)
     if classroom.classroom_of(workspace) is not None:
         os.environ[FENCE] = str(workspace.home)
+        processes.give_way()
     if not _is_mine(workspace, given.job):
         return 0
     job = queue.get_job(workspace, given.job)

@@ -31,6 +31,9 @@ FOREIGN_SECONDS = 120.0
 TERMINATE_SECONDS = 3.0
 """How long an unresponsive worker has between SIGTERM and SIGKILL."""
 
+NICENESS = 10
+"""By how much a worker of a class steps back; the pages of the class then answer while jobs compute."""
+
 _children: list[subprocess.Popen] = []
 _children_lock = threading.Lock()
 
@@ -97,6 +100,16 @@ def start_worker(arguments: list[str], log: Path) -> int:
     with _children_lock:
         _children.append(child)
     return child.pid
+
+
+def give_way() -> None:
+    """Let other programs of this machine compute first: for workers beside a server that many people wait for."""
+    with contextlib.suppress(OSError, psutil.Error):
+        own = psutil.Process()
+        if os.name == "posix":
+            own.nice(min(own.nice() + NICENESS, 19))
+        else:
+            own.nice(psutil.BELOW_NORMAL_PRIORITY_CLASS)
 
 
 def reap() -> None:

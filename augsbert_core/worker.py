@@ -1,6 +1,5 @@
 """Carry out one job in this process: call its step, pass on progress, heed the wish to stop, close it."""
 
-import errno
 import os
 import platform
 import signal
@@ -20,7 +19,7 @@ from augsbert_core.options import from_json
 from augsbert_core.progress import Report, silent
 from augsbert_core.storage import projects, queue, runs
 from augsbert_core.storage.curves import Curves
-from augsbert_core.storage.database import Workspace
+from augsbert_core.storage.database import Workspace, WorkspaceFull, is_no_room
 from augsbert_core.storage.plain import plain
 from augsbert_core.storage.records import Job
 
@@ -37,6 +36,7 @@ OUT_OF_MEMORY = (
     "cannot allocate memory",
 )
 
+DISK_FULL = f"{WorkspaceFull()} Then resume the job: it goes on where it stopped."
 
 LOOK_SECONDS = 0.2
 """How often a step's question whether to stop looks for the file that says so."""
@@ -195,6 +195,8 @@ def explain(error: BaseException) -> str:
 
 
 def _explain(error: BaseException) -> str:
+    if isinstance(error, WorkspaceFull):
+        return DISK_FULL
     if isinstance(error, WorkbenchError):
         return str(error)
     text = " ".join(str(error).split())
@@ -203,10 +205,8 @@ def _explain(error: BaseException) -> str:
             "The device ran out of memory. Choose a smaller batch size or maximum length, a smaller "
             "base model, or the CPU, then start again."
         )
-    if getattr(error, "errno", None) == errno.ENOSPC or "no space left" in text.lower():
-        return (
-            "The disk is full. Free some space, then resume the job: it goes on where it stopped."
-        )
+    if is_no_room(error) or "no space left" in text.lower():
+        return DISK_FULL
     cause = f"{type(error).__name__}: {text[:200]}" if text else type(error).__name__
     return f"The step ended with an unexpected error ({cause})."
 

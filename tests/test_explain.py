@@ -46,6 +46,43 @@ def test_one_sided_gold_is_called_so() -> None:
     assert low.endswith("models see hardly any similar pairs, which BM25 or semantic search find.")
 
 
+@pytest.mark.parametrize(
+    ("task", "n_test", "pairs"),
+    [("regression", 1, "1 pair"), ("regression", 3, "3 pairs"), ("classification", 2, "2 pairs")],
+)
+def test_a_handful_of_test_pairs_measures_nothing(task: str, n_test: int, pairs: str) -> None:
+    _, measured, *_ = explain.gold_pairs(
+        n_train=9, n_test=n_test, high_share=0.5, middle="0.5", task=task
+    )
+    assert measured == f"The test split has {pairs}, too few to measure on."
+
+
+def test_an_interval_is_named_from_the_first_that_there_is() -> None:
+    _, order, *_ = explain.gold_pairs(
+        n_train=9, n_test=4, high_share=0.5, middle="0.5", task="regression"
+    )
+    _, shares, *_ = explain.gold_pairs(
+        n_train=9, n_test=3, high_share=0.5, middle="0.5", task="classification"
+    )
+    assert "interval of about ±" in order
+    assert "interval of up to ±" in shares
+
+
+def test_scores_that_are_all_the_same_teach_nothing() -> None:
+    first, *_, last = explain.gold_pairs(
+        n_train=12, n_test=40, high_share=1.0, middle="2.5", task="regression", all_alike=True
+    )
+    assert first == (
+        "The 12 training pairs all have the same score, so nothing can be learnt from them: a model that gives every "
+        "pair that score makes no mistake."
+    )
+    assert last == "Next, import pairs of different scores into the training split."
+    one, *_ = explain.gold_pairs(
+        n_train=1, n_test=40, high_share=1.0, middle="2.5", task="regression"
+    )
+    assert one == "There is 1 training pair: nothing can be learnt from a single score."
+
+
 def test_classes_are_measured_as_shares() -> None:
     _, measured, *_ = explain.gold_pairs(
         n_train=9, n_test=100, high_share=0.5, middle="0.5", task="classification"
@@ -292,7 +329,7 @@ def test_a_labelling_that_is_not_done() -> None:
         silver_set=2, n_pairs=1, n_candidates=4, passes=1, metric="f1", dev_score=None
     )
     assert first == (
-        "1 candidate pair became silver pairs in set 2, at the cost of 1 passes; 3 still wait for a score."
+        "1 candidate pair became a silver pair in set 2, at the cost of 1 pass; 3 still wait for a score."
     )
     assert second.endswith("No dev score says how far it can be trusted.")
     assert "has not been checked" in third
@@ -311,8 +348,8 @@ def test_silver_that_lacks_similar_pairs() -> None:
     assert explain.silver_density(
         n_silver=3290, gold=(0.3, 0.36, 0.34), silver=(0.6, 0.31, 0.09), scale=STS
     ) == (
-        "Silver has most too few pairs in the upper third of the scale (3.33 to 5): 9 % against 34 % of gold; and most "
-        "too many in the lower third of the scale (0 to 1.67): 60 % against 30 %.",
+        "What silver lacks most is in the upper third of the scale (3.33 to 5): 9 % against 34 % of gold; what it "
+        "has most in excess is in the lower third of the scale (0 to 1.67): 60 % against 30 %.",
         "More similar pairs come from BM25 or semantic search. What is too much, Keep takes away.",
         "A student that sees the scale so unevenly learns little where pairs are missing, which is why the paper matches "
         "densities (§3.1).",
@@ -672,7 +709,7 @@ ASKED: dict[str, tuple[Callable[..., tuple[str, ...]], dict[str, st.SearchStrate
     "gold_pairs": (
         explain.gold_pairs,
         {"n_train": COUNTS, "n_test": COUNTS, "high_share": UNIT | ODD, "middle": st.just("2.5"),
-         "task": st.sampled_from(["regression", "classification"])},
+         "task": st.sampled_from(["regression", "classification"]), "all_alike": st.booleans()},
     ),
     "imported": (
         explain.imported,
@@ -801,6 +838,45 @@ def test_odd_numbers_give_two_to_four_whole_sentences(name: str, data: st.DataOb
         )
         assert "  " not in sentence
         assert not re.search(r"-0(\.0+)?(?![\d.])", sentence)
+
+
+BAD_GRAMMAR = (
+    r"(?<![\d.,-])1 (?!(?:is|was|has|waits|comes|pass)\b)[a-z-]+s\b",
+    r"(?<![\d.,-])1 (?!is|was|has|waits)[a-z-]+ (?:pair|one|row|sentence|quer[a-z]*|seed|step)s\b",
+    r"(?<![\d.,-])1 (?:[a-z]+ )?(?:pair|row|sentence|hit|set|query) (?:are|were|have|get|wait)\b",
+    r"\b[Aa] (?:F1|[aei]|o(?!ne))",
+    r"\b[Aa]n (?!F1|NLI)[^aeiou\W]",
+)
+"""A plural after 1, a verb that does not agree with it, the other article."""
+
+FEW = st.integers(0, 2)
+
+
+@pytest.mark.parametrize("name", ASKED)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_one_of_a_thing_is_told_in_the_singular(name: str, data: st.DataObject) -> None:
+    function, asked = ASKED[name]
+    drawn = {
+        key: data.draw(FEW if values in (COUNTS, SOME) else values, key)
+        for key, values in asked.items()
+    }
+    for sentence in function(**drawn):
+        for pattern in BAD_GRAMMAR:
+            assert not re.search(pattern, sentence), sentence
+
+
+def test_the_rules_of_grammar_find_what_was_wrong_before() -> None:
+    for wrong in (
+        "It reached a F1 × 100.",
+        "at the cost of 1 passes",
+        "With 1 gold pairs, silver is",
+        "1 pair were",
+    ):
+        assert any(re.search(pattern, wrong) for pattern in BAD_GRAMMAR), wrong
+    assert phrases.with_article("F1 × 100") == "an F1 × 100"
+    assert phrases.with_article("Spearman × 100") == "a Spearman × 100"
+    assert [phrases.many(n, "pass") for n in (1, 2)] == ["1 pass", "2 passes"]
 
 
 NUMBER = re.compile(r"-?\d[\d,]*\.?\d*")

@@ -1,8 +1,11 @@
 """Figures of the ideas: what is drawn, and that each says the same in words."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
+import streamlit as st
 
 from augsbert_core.charts import idea_curves, ideas
 from augsbert_core.charts.ideas import Neighbour
@@ -29,6 +32,9 @@ def test_a_pipeline_is_lit_up_to_its_step(kind: str, lit: int) -> None:
     steps = [box.step for box in PIPELINES[kind].boxes]
     assert sum(box.line.dash == "solid" for box in boxes) == sum(step <= lit for step in steps)
     assert sum(box.line.width > 3 for box in boxes) == steps.count(lit)
+    assert not any(re.match(r"(<b>)?\d", text) for text in texts(figure)), (
+        "no second count of steps"
+    )
     bold = [text for text in texts(figure) if text.startswith("<b>")]
     assert len(bold) == sum(step <= lit for step in steps)
 
@@ -41,6 +47,14 @@ def test_a_pipeline_in_words(kind: str) -> None:
     assert "becomes the labeler" in lit
     assert "silver pairs" in unlit
     assert "Not yet" not in ideas.pipeline_description(kind, ideas.LAST_STEP)
+
+
+def test_everybody_gets_the_same_pipeline_which_streamlit_leaves_as_it_is() -> None:
+    figure = ideas.pipeline_figure("augsbert", 3, ink="#123456")
+    before = figure.to_json()
+    st.plotly_chart(figure, key="shown-in-a-test")
+    assert ideas.pipeline_figure("augsbert", 3, ink="#123456") is figure
+    assert figure.to_json() == before
 
 
 def test_only_the_in_domain_student_also_learns_from_gold() -> None:

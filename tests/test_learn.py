@@ -1,12 +1,15 @@
 """The guided demo: complete texts, answers computed from results, shipped results that agree with the recipe."""
 
 import json
+import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from augsbert_core.learn import answers, figure_words, paper
+from augsbert_core.learn import answers, figure_words, paper, shown
 from augsbert_core.learn.lessons import LESSONS
 from augsbert_core.options import from_json
 from augsbert_core.steps import STEPS, learn, learn_results
@@ -46,10 +49,25 @@ def test_there_are_eight_lessons_with_names_of_their_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("times", "choice"), [(8, "10"), (60, "100"), (900, "1000"), (40_000, "10000")]
+    ("times", "choice"),
+    [
+        (8, "Less than 30 times"),
+        (29.4, "Less than 30 times"),
+        (29.6, "30 to 300 times"),
+        (300.4, "30 to 300 times"),
+        (900, "300 to 3,000 times"),
+        (3_000.4, "300 to 3,000 times"),
+        (7_223, "More than 3,000 times"),
+    ],
 )
-def test_how_many_times_slower(times: float, choice: str) -> None:
-    assert answers.slower(times) == choice
+def test_the_choice_holds_the_number_that_is_shown(times: float, choice: str) -> None:
+    assert LESSONS[0].choices[answers.slower(times)] == choice
+
+
+def test_the_minutes_of_all_steps_add_up_to_a_class() -> None:
+    minutes = [re.match(r"(\d+) minutes", lesson.notes[0]) for lesson in LESSONS]
+    assert sum(int(found[1]) for found in minutes if found) == 45
+    assert all(minutes)
 
 
 def test_the_share_below_a_limit_counts_whole_bins() -> None:
@@ -220,13 +238,58 @@ def test_shipped_counts_are_those_of_the_samplers(workspace: Workspace) -> None:
 def test_damaged_results_are_an_error_for_people(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    whole = learn_results.shipped("loop") or {}
     monkeypatch.setattr(learn_results.bundle, "root", lambda: tmp_path)
     assert learn_results.shipped("loop") is None
-    learn_results.write_shipped(tmp_path / "sample_data" / "precomputed", "loop", {"kl": np.nan})
-    assert learn_results.shipped("loop") == {"kl": None}
+    whole["strategies"]["kde"]["kl"] = np.nan
+    learn_results.write_shipped(tmp_path / "sample_data" / "precomputed", "loop", whole)
+    assert (learn_results.shipped("loop") or {})["strategies"]["kde"]["kl"] is None
     (tmp_path / "sample_data" / "precomputed" / "loop.json").write_text("{", encoding="utf-8")
     with pytest.raises(learn_results.WorkbenchError, match="cannot be read"):
         learn_results.shipped("loop")
+
+
+def test_whoever_subtracts_the_numbers_shown_finds_the_difference_shown() -> None:
+    assert shown.gap_text(0.72537, 0.60752) == "+11.7", "72.5 and 60.8"
+    assert shown.gap_text(0.72537, 0.76266) == "−3.8", "72.5 and 76.3"
+    assert shown.gap_text(0.5, 0.50004) == "+0.0"
+    for name in ("loop", "adaptation"):
+        rows = (learn_results.shipped(name) or {})["rows"]
+        for row in rows:
+            told = shown.difference_text(row, rows)
+            theirs = next((one for one in rows if one["name"] == row["reference"]), None)
+            assert bool(told) == (theirs is not None)
+            if theirs:
+                tenths = [round(10 * float(shown.hundred(one["value"]))) for one in (row, theirs)]
+                assert round(10 * float(told.replace("−", "-"))) == tenths[0] - tenths[1]
+    elsewhere = {"value": 0.7, "difference": 0.0126, "reference": "not in the table"}
+    assert shown.difference_text(elsewhere, []) == "+1.3"
+    assert shown.difference_text({"difference": None}, []) == ""
+
+
+def test_a_sampler_is_timed_when_all_it_needs_is_loaded(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = open_sample_project(workspace)
+    clock = [0.0]
+    monkeypatch.setattr(learn.time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(learn, "_prepared", [])
+    monkeypatch.setattr(learn, "_embedded", lambda *_: (np.empty(0), 2.0))
+    runs = []
+
+    def sampler(corpus: Any, options: Any) -> list[int]:
+        runs.append(len(corpus))
+        # The first run prepares, the second is the step's own first one.
+        clock[0] += 40 if len(runs) <= 2 else 1
+        return [1, 2, 3]
+
+    monkeypatch.setattr(learn, "SAMPLERS", dict.fromkeys(recipe.STRATEGIES, sampler))
+    made = learn.run_samplers(workspace, project)
+    assert [one.seconds for one in made.found] == [1.0] * len(recipe.STRATEGIES)
+    assert made.embed_seconds == 2.0
+    assert runs[0] < 10, "a few sentences are enough to prepare"
+    learn.run_samplers(workspace, project)
+    assert runs.count(runs[0]) == 1, "prepared once"
 
 
 def test_neighbours_by_words_share_words(workspace: Workspace) -> None:
@@ -247,6 +310,33 @@ def test_both_models_are_timed(workspace: Workspace) -> None:
     assert times.score is None, "there is no trained cross-encoder yet"
     assert times.all_cross > times.all_bi
     assert times.all_cross == pytest.approx(49_995_000 / times.pairs_per_second)
+
+
+def test_a_class_that_presses_at_once_has_one_clock(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = open_sample_project(workspace)
+    measured = []
+    measure = learn._measure
+
+    def counted(*arguments: Any) -> learn.Speeds:
+        assert learn._clock.locked(), "nobody else computes meanwhile"
+        measured.append(arguments)
+        return measure(*arguments)
+
+    monkeypatch.setattr(learn, "_measure", counted)
+    monkeypatch.setattr(learn, "_speeds", {})
+    pairs = [("A dog runs.", "A dog runs."), ("A dog runs.", "Bread is baked."), ("One.", "Two.")]
+    with ThreadPoolExecutor(len(pairs)) as class_:
+        times = list(class_.map(lambda pair: learn.time_encoders(workspace, project, *pair), pairs))
+    assert len(measured) == 1
+    assert len({one.pairs_per_second for one in times}) == 1
+    assert times[0].cosine == pytest.approx(1)
+    assert len({round(one.cosine, 4) for one in times}) == 3, "everybody's own pair is scored"
+
+    monkeypatch.setattr(learn, "FRESH_SECONDS", 0)
+    learn.time_encoders(workspace, project, *pairs[0])
+    assert len(measured) == 2
 
 
 # --- progress ------------------------------------------------------------------------------------------

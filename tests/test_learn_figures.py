@@ -102,7 +102,7 @@ def test_a_lead_counts_beyond_its_interval() -> None:
     said = figure_words.lead_sentence(line, "silver")
     assert "ahead of the student on gold alone at 2 of 3 sizes" in said
     assert "beyond" not in said
-    assert "95 % interval at 483 pairs, clearly behind at 60 pairs" in said
+    assert "interval of the difference above 0 at 483 pairs, clearly behind at 60 pairs" in said
     assert figure_words.lead_sentence(line, "labeler") == ""
 
 
@@ -129,7 +129,7 @@ def test_seeds_in_words() -> None:
 
 def test_a_gain_is_held_against_the_spread_of_seeds() -> None:
     test = [0.66, None, 0.68]
-    assert "more than all these seeds differ" in figure_words.anecdote_sentence(test, 0.035)
-    assert "an anecdote" in figure_words.anecdote_sentence(test, 0.01)
+    assert "more than all these seeds differ" in figure_words.anecdote_sentence(test, 3.5)
+    assert "an anecdote" in figure_words.anecdote_sentence(test, 1.0)
     assert figure_words.anecdote_sentence(test, None).endswith("2.0 points apart.")
-    assert figure_words.anecdote_sentence([0.6], 0.01) == ""
+    assert figure_words.anecdote_sentence([0.6], 1.0) == ""

@@ -20,9 +20,7 @@ def test_the_pair_itself_is_the_nearest_in_either_order(
     pair = ("A boy plays the guitar.", "A girl plays the piano.")
     for one, other in (pair, pair[::-1]):
         found = nearest_gold(workspace, project, one, other)
-        assert found[0] == NearGold(
-            *pair, raw_score=2.0, similarity=pytest.approx(1.0)
-        )
+        assert found[0] == NearGold(*pair, raw_score=2.0, similarity=pytest.approx(1.0))
     assert found[1].sentence2 == "A boy is playing an instrument."
     assert [one.similarity for one in found] == sorted(
         (one.similarity for one in found), reverse=True

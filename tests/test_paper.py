@@ -91,6 +91,12 @@ def test_the_misprints_are_told_and_the_value_used_is_named() -> None:
     assert paper.value("table5", "mrpc", "semantic") == 82.42
 
 
+def test_misprints_are_told_to_teachers_and_are_no_finding() -> None:
+    beside = [fact for lesson in LESSONS for fact in paper.misprints_for(lesson.key)]
+    assert beside == list(paper.MISPRINTS)
+    assert not any(fact in paper.facts_for(lesson.key) for lesson in LESSONS for fact in beside)
+
+
 def test_all_pairs_of_10_000_sentences() -> None:
     (fact, *_) = paper.facts_for("encoders")
     assert f"{10_000 * 9_999 // 2:,}" in fact.text

@@ -1,6 +1,7 @@
 """The two pipelines of the paper as diagrams whose stations light up one after the other (figures 2 and 3)."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import plotly.graph_objects as go
@@ -109,9 +110,12 @@ PIPELINES = {
 LAST_STEP = 5
 
 
+@lru_cache(maxsize=4 * 2 * (LAST_STEP + 1))
 def pipeline_figure(kind: str, lit: int, *, ink: str | None = None) -> go.Figure:
     """A pipeline with all stations up to step `lit` lit and that of `lit` framed: 0 none, 5 the whole.
 
+    The same figure for everybody who asks, as Plotly takes long to check it: change a copy only.
+    The stations have no numbers: beside the eight steps of the guided demo these would be a second count.
     kind: "augsbert" or "adaptation". ink: the text colour, None leaves it to the page. Readable from 600 pixels wide. ValueError for another kind or step.
     """
     pipeline = _checked(kind, lit)
@@ -139,9 +143,8 @@ def pipeline_figure(kind: str, lit: int, *, ink: str | None = None) -> go.Figure
 def pipeline_description(kind: str, lit: int) -> str:
     """The diagram in words: which steps are lit, and which come next."""
     pipeline = _checked(kind, lit)
-    done = [f"{number}. {text}" for number, text in enumerate(pipeline.steps[:lit], start=1)]
-    rest = [f"{number}. {text}" for number, text in enumerate(pipeline.steps[lit:], start=lit + 1)]
-    parts = [f"{pipeline.title}, a diagram of {LAST_STEP} steps."]
+    done, rest = pipeline.steps[:lit], pipeline.steps[lit:]
+    parts = [f"{pipeline.title}, a diagram of {LAST_STEP} stations."]
     if done:
         parts.append("Lit: " + " ".join(done))
     if rest:
@@ -225,11 +228,7 @@ def _head(arrow: Arrow, lit: int) -> dict[str, Any]:
 def _texts(pipeline: Pipeline, lit: int, ink: str | None, *, on: bool) -> dict[str, Any]:
     """The texts of lit stations (on), bold and full, or those of the others, a little paler."""
     boxes = [box for box in pipeline.boxes if (box.step <= lit) == on]
-    titles = [f"{box.step} · {box.title}" for box in boxes]
-    texts = [
-        "<br>".join([f"<b>{title}</b>" if on else title, *box.lines])
-        for title, box in zip(titles, boxes, strict=True)
-    ]
+    texts = ["<br>".join([f"<b>{box.title}</b>" if on else box.title, *box.lines]) for box in boxes]
     arrows = [arrow for arrow in pipeline.arrows if arrow.label and (arrow.step <= lit) == on]
     return {
         "type": "scatter",

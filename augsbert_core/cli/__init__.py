@@ -4,7 +4,6 @@ Nothing heavy is imported here: commands import what they need when they run, so
 """
 
 import os
-import sqlite3
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -110,14 +109,6 @@ def main(arguments: list[str] | None = None) -> None:
     except UnicodeEncodeError as error:
         fail(f"{error.object!a} holds characters that no text can have. Name or write it in UTF-8.")
         sys.exit(USER_ERROR)
-    except sqlite3.DatabaseError as error:
-        cure = (
-            "Make room on the disk, then try again; nothing was lost."
-            if "full" in str(error)
-            else "Try again; if it stays so, go back to a backup of it."
-        )
-        fail(f"The workspace's database cannot be used ({error}). {cure}")
-        sys.exit(USER_ERROR)
     except (Stopped, KeyboardInterrupt) as stopped:
         fail(str(stopped) or "Cancelled.")
         sys.exit(CANCELLED)
@@ -125,3 +116,11 @@ def main(arguments: list[str] | None = None) -> None:
         # The reader of our output (head, for example) has gone; that is no error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except Exception as error:
+        from augsbert_core.storage.database import trouble_of
+
+        trouble = trouble_of(error)
+        if not trouble:
+            raise
+        fail(trouble)
+        sys.exit(USER_ERROR)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -91,7 +92,7 @@ def _class_words(home: Path, most_jobs: int | None, address: str, port: int) -> 
     from augsbert_core.classroom import addresses
     from augsbert_core.storage.classroom import begin_teaching, open_classroom
 
-    room = open_classroom(home)
+    room = open_classroom(home, partial(typer.echo, err=True))
     code = begin_teaching(room, most_jobs)
     hosts = addresses() if address in EVERYWHERE else [address]
     places = [f"http://{f'[{host}]' if ':' in host else host}:{port}" for host in hosts or [HERE]]

@@ -88,7 +88,7 @@ def _precision(half: float, n_pairs: int, split: str) -> str:
     text = f"With {many(n_pairs, f'{split} pair')} this difference is certain to about ± {hundred(half)} points"
     if half <= FINE:
         return f"{text}, other seeds aside."
-    return f"{text}, other seeds aside; ± 1 point would take about {pairs_for(half, n_pairs, FINE):,} pairs."
+    return f"{text}, other seeds aside; ± 1 point would take about {many(pairs_for(half, n_pairs, FINE), 'pair')}."
 
 
 def _next(gain: float, ends: tuple[float | None, float | None], gap: float | None) -> str:
@@ -177,7 +177,7 @@ def learning_curve(
         )
     else:
         gains = [by_size[size][with_silver] - by_size[size][without] for size in sizes]
-        told = f"With {sizes[0]:,} gold pairs, silver is {apart(gains[0])} gold alone"
+        told = f"With {many(sizes[0], 'gold pair')}, silver is {apart(gains[0])} gold alone"
         if len(sizes) > 1:
             told += f", with {sizes[-1]:,} it is {apart(gains[-1])} it"
             if gains[0] > gains[-1] and gains[0] > 0:

@@ -5,6 +5,9 @@ from augsbert_core.explain.phrases import Z95, known, many, reach, share
 TYPICAL = 0.75
 """A correlation as good models reach it, at which the reach of a test split is stated."""
 
+FEWEST = 3
+"""Of fewer test pairs nothing is measured; an order has an interval from one more on."""
+
 ONE_SIDED = 0.1
 
 MANY_REJECTED = 0.05
@@ -29,13 +32,23 @@ NEXT = {
 
 
 def gold_pairs(
-    *, n_train: int, n_test: int, high_share: float | None, middle: str, task: str
+    *,
+    n_train: int,
+    n_test: int,
+    high_share: float | None,
+    middle: str,
+    task: str,
+    all_alike: bool = False,
 ) -> tuple[str, ...]:
     """What the gold pairs of a project are good for.
 
-    high_share: of training pairs at or above the middle of the scale. middle: that score as it is written.
+    high_share: of training pairs at or above the middle of the scale. middle: that score as it is written. all_alike:
+    whether the training pairs have one and the same score.
     """
-    said = [_training(n_train, known(high_share), middle)]
+    teaches = n_train > 1 and not all_alike
+    said = [
+        _training(n_train, known(high_share), middle) if teaches else _nothing_to_learn(n_train)
+    ]
     if sure := _test(n_test, task):
         said.append(sure)
     said.append(
@@ -44,15 +57,28 @@ def gold_pairs(
     said.append(
         "Next, train a cross-encoder on them, and let the gate say whether it is better than a student trained on "
         "gold alone."
+        if teaches
+        else "Next, import pairs of different scores into the training split."
         if n_train
         else "Next, import pairs into the training split."
     )
     return tuple(said)
 
 
-def _training(n_train: int, high_share: float | None, middle: str) -> str:
-    if not n_train or high_share is None:
+def _nothing_to_learn(n_train: int) -> str:
+    if not n_train:
         return "No pair is in the training split, so nothing can be learnt from these scores."
+    if n_train == 1:
+        return "There is 1 training pair: nothing can be learnt from a single score."
+    return (
+        f"The {many(n_train, 'training pair')} all have the same score, so nothing can be learnt from them: a model that "
+        "gives every pair that score makes no mistake."
+    )
+
+
+def _training(n_train: int, high_share: float | None, middle: str) -> str:
+    if high_share is None:
+        return _nothing_to_learn(0)
     text = (
         f"Of the {many(n_train, 'training pair')}, {share(high_share)} are scored {middle} or more; silver pairs are "
         "later held against this spread"
@@ -68,6 +94,8 @@ def _test(n_test: int, task: str) -> str:
     """How finely the test split measures."""
     if not n_test:
         return ""
+    if n_test < (FEWEST if task == "classification" else FEWEST + 1):
+        return f"The test split has {many(n_test, 'pair')}, too few to measure on."
     if task == "classification":
         half = Z95 * (0.25 / n_test) ** 0.5
         what = "a share such as accuracy has a 95 % interval of up to"
@@ -90,12 +118,17 @@ def imported(
 ) -> tuple[str, ...]:
     """What came of an import. n_others: rows merged, left out as leaks, or not in the subsample."""
     if not n_kept:
+        none = (
+            "The 1 row did not come" if n_read == 1 else f"None of the {many(n_read, 'row')} came"
+        )
         return (
-            f"None of the {many(n_read, 'row')} came in, so the project is as it was before.",
+            f"{none} in, so the project is as it was before.",
             "When all rows share one reason, the columns or the scale were likely read wrongly: import again and "
             "overrule them.",
         )
-    said = [f"{many(n_kept, 'row')} came in as {BECAME.get(kind, kind)}."]
+    said = [
+        f"{many(n_kept, 'row')} came in {'among the' if n_kept == 1 else 'as'} {BECAME.get(kind, kind)}."
+    ]
     rejected = n_rejected / n_read if n_read else 0.0
     if rejected >= MANY_REJECTED:
         said.append(

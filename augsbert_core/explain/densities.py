@@ -87,8 +87,8 @@ def silver_density(
             "Next, train on gold and these pairs, and on gold alone for as many steps.",
         )
     return (
-        f"Silver has most too few pairs in the {_third(lack, scale)}: {share(silver[lack])} against {share(gold[lack])} "
-        f"of gold; and most too many in the {_third(surplus, scale)}: {share(silver[surplus])} against "
+        f"What silver lacks most is in the {_third(lack, scale)}: {share(silver[lack])} against {share(gold[lack])} "
+        f"of gold; what it has most in excess is in the {_third(surplus, scale)}: {share(silver[surplus])} against "
         f"{share(gold[surplus])}.{few}",
         _remedy(NAMES[lack], strategy, max(silver)),
         "A student that sees the scale so unevenly learns little where pairs are missing, which is why the paper matches "
@@ -123,17 +123,22 @@ def kept_by_density(
 ) -> tuple[str, ...]:
     """What the KDE rule leaves. short: the share of gold's density at which the pool has too few pairs, all kept."""
     if not n_kept:
+        none = (
+            "The 1 pair would not" if n_pool == 1 else f"None of the {many(n_pool, 'pair')} would"
+        )
         return (
-            f"None of the {many(n_pool, 'pair')} would stay: where the pool has pairs, gold has hardly any.",
+            f"{none} stay: where the pool has pairs, gold has hardly any.",
             "Raise c, or label a larger pool of another strategy.",
         )
     now, before = known(kl), known(pool_kl)
     if now is None or before is None:
         closer = f"{n_kept:,} of {many(n_pool, 'pair')} would stay; a distance to gold is not defined here."
     elif now < before:
+        n_gone = n_pool - n_kept
+        whose = "is one of those" if n_gone == 1 else "are those"
         closer = (
-            f"The {many(n_pool - n_kept, 'pair')} that would go are those of which the pool has too many: without them "
-            f"KL(gold‖set) falls from {number(before, 3)} to {number(now, 3)}."
+            f"The {many(n_gone, 'pair')} that would go {whose} of which the pool has too many: without "
+            f"{'it' if n_gone == 1 else 'them'} KL(gold‖set) falls from {number(before, 3)} to {number(now, 3)}."
         )
     else:
         closer = (
@@ -206,7 +211,7 @@ def top_k(
         else "the new ones are more similar, which is unusual: look at some"
     )
     said = [
-        f"From k = {k1} to k = {k2} the set grows from {n1:,} to {n2:,} pairs, and the share at {middle} or more goes from "
+        f"From k = {k1} to k = {k2} the set grows from {n1:,} to {many(n2, 'pair')}, and the share at {middle} or more goes from "
         f"{share(high1)} to {share(high2)}: {course}.",
     ]
     gold = known(gold_high)
@@ -246,7 +251,7 @@ def strategies(*, n_sets: int, scored: Sequence[tuple[int, float, int]]) -> tupl
         )
     else:
         first = (
-            f"Set {best[0]} has the highest score, {hundred(best[1])} for {best[2]:,} passes; set {cheap[0]}, the "
+            f"Set {best[0]} has the highest score, {hundred(best[1])} for {many(best[2], 'pass')}; set {cheap[0]}, the "
             f"cheapest, has {hundred(cheap[1])} for {cheap[2]:,}."
         )
     return (

@@ -27,7 +27,7 @@ def label_errors(
     """What a search for label errors has found. n_listed, n_looked: doubtful pairs, and those looked at since."""
     agrees = known(spearman)
     how = (
-        f"Each of the {many(n_scored, 'gold pair')} was scored by {'models' if folds != 1 else 'a model'} that had not "
+        f"{'The' if n_scored == 1 else 'Each of the'} {many(n_scored, 'gold pair')} was scored by {'models' if folds != 1 else 'a model'} that had not "
         f"seen it, {many(folds, 'fold')} in all"
     )
     said = [
@@ -43,7 +43,7 @@ def label_errors(
     )
     waiting = max(n_listed - n_looked, 0)
     said.append(
-        f"You have looked at {n_looked:,}, {waiting:,} wait: go on from the top, and stop when slips become rare."
+        f"You have looked at {n_looked:,}, {waiting:,} {'waits' if waiting == 1 else 'wait'}: go on from the top, and stop when slips become rare."
         if n_looked and waiting
         else "Start at the top, and stop when slips become rare."
         if waiting
@@ -140,7 +140,7 @@ def agreement(
     mean = _of_mean(value, n_annotators)
     if mean is not None:
         said.append(
-            f"Where all {n_annotators} scored a pair, their mean is more reliable than one of them: about {number(mean)} where "
+            f"Where {'both' if n_annotators == 2 else f'all {n_annotators}'} scored a pair, their mean is more reliable than one of them: about {number(mean)} where "
             f"single scores have {number(value)} (Spearman-Brown), which is why gold takes the mean."
         )
     if value <= 0:
@@ -217,11 +217,12 @@ def relabelled(
             "training has seen them."
         )
     said.append(
-        f"What counts are the {many(n_fair, 'pair')} that no training has seen"
+        f"What counts {'is' if n_fair == 1 else 'are'} the {many(n_fair, 'pair')} that no training has seen"
         + (
             ", drawn at random by the audit."
             if is_audited
-            else ", and people picked these because they looked wrong, which flatters any other labeler."
+            else f", and people picked {'this one because it' if n_fair == 1 else 'these because they'} looked wrong, which "
+            "flatters any other labeler."
         )
         if n_fair
         else "No pair with a human score was kept out of training, so whether it came closer to people is not known."

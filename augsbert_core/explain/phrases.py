@@ -14,8 +14,15 @@ def known(value: float | None) -> float | None:
 
 
 def many(count: int, noun: str) -> str:
-    """ "1 pair", "2,400 pairs"."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    """ "1 pair", "1 pass", "2,400 pairs", "3 passes"."""
+    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"
+
+
+def with_article(words: str) -> str:
+    """ "a Spearman × 100", "an F1 × 100": by the first sound."""
+    begins = words.startswith(("F1", "a", "e", "i", "o", "A", "E", "I", "O"))
+    return f"{'an' if begins else 'a'} {words}"
 
 
 def number(value: float, digits: int = 2) -> str:

@@ -1,6 +1,14 @@
 """Candidate pairs and their labels in plain sentences."""
 
-from augsbert_core.explain.phrases import apart, hundred, known, many, metric_name, share
+from augsbert_core.explain.phrases import (
+    apart,
+    hundred,
+    known,
+    many,
+    metric_name,
+    share,
+    with_article,
+)
 from augsbert_core.learn.paper import value
 
 BIAS = {
@@ -36,7 +44,7 @@ def candidates(
     if possible >= n_pairs > 0:
         said.append(
             f"{many(corpus_size, 'sentence')} can make {many(possible, 'pair')}; {n_pairs:,} of them, "
-            f"{share(n_pairs / possible)}, were chosen."
+            f"{share(n_pairs / possible)}, {'was' if n_pairs == 1 else 'were'} chosen."
         )
     else:
         said.append(f"{many(n_pairs, 'pair')} {'is' if n_pairs == 1 else 'are'} in the newest set.")
@@ -68,12 +76,13 @@ def labels(
 ) -> tuple[str, ...]:
     """What a labelling has made. gate_verdict, gate_difference: of its labeler, "" where it was not checked."""
     waiting = n_candidates - n_pairs
-    done = f"{many(n_pairs, 'candidate pair')} became silver pairs in set {silver_set}, at the cost of {passes:,} passes"
+    made = "a silver pair" if n_pairs == 1 else "silver pairs"
+    done = f"{many(n_pairs, 'candidate pair')} became {made} in set {silver_set}, at the cost of {many(passes, 'pass')}"
     if waiting > 0:
-        done += f"; {waiting:,} still wait for a score"
+        done += f"; {waiting:,} still {'waits' if waiting == 1 else 'wait'} for a score"
     score = known(dev_score)
     trust = (
-        f"On dev, where people's scores are known, it reached a {metric_name(metric)} of {hundred(score)}."
+        f"On dev, where people's scores are known, it reached {with_article(metric_name(metric))} of {hundred(score)}."
         if score is not None
         else "No dev score says how far it can be trusted."
     )

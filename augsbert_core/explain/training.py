@@ -207,7 +207,7 @@ def student(
     if twin is None or other is None:
         return (
             f"Run {run} has learnt from {many(n_silver, 'silver pair')}"
-            f"{f' and {n_gold:,} gold ones' if n_gold else ' alone'}, and no run on gold alone has taken as many steps.",
+            f"{_and_gold(n_gold)}, and no run on gold alone has taken as many steps.",
             "More pairs mean more steps, and those alone raise a score: without that twin, a gain cannot be put down to "
             "silver.",
             "Next, train the gold-only baseline with as many steps, then measure both on Compare.",
@@ -219,6 +219,10 @@ def student(
         "can say whether silver helped.",
         _why(score > other, gate_verdict, known(gate_difference)),
     )
+
+
+def _and_gold(n_gold: int) -> str:
+    return f" and {n_gold:,} gold {'one' if n_gold == 1 else 'ones'}" if n_gold else " alone"
 
 
 def _why(is_ahead: bool, verdict: str, difference: float | None) -> str:

@@ -51,7 +51,7 @@ def searched(
         "measure that on gold pairs."
     )
     first = (
-        f"{many(n_sentences, 'sentence')} had their vectors ready, so that one query took "
+        f"{many(n_sentences, 'sentence')} had {'its vector' if n_sentences == 1 else 'their vectors'} ready, so that one query took "
         f"{1000 * max(known(search_seconds) or 0.0, 0.0):.0f} ms of search."
     )
     paced = known(rerank_seconds) or 0.0

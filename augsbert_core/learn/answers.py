@@ -1,19 +1,23 @@
 """The right answers of the guided demo, computed from results as plain numbers."""
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-BELOW = 0.2
-"""The question of the five samplers asks for pairs with less than this."""
+from augsbert_core.learn.shown import gap
 
-TIMES = (10, 100, 1000, 10000)
+BELOW = 0.2
+"""The question of the five samplers asks for pairs with less than this share of the scale."""
+
+TIMES = {"10": 30, "100": 300, "1000": 3000}
+"""Choice → up to how many times it goes; what is more falls under the last one."""
 
 
 def slower(times: float) -> str:
-    """The nearest of "10", "100", "1000", "10000" times, by orders of magnitude. times: above 0."""
-    distances = [abs(math.log10(times) - math.log10(choice)) for choice in TIMES]
-    return str(TIMES[distances.index(min(distances))])
+    """The choice that a number of times falls under, rounded as it is shown: "10", "100", "1000", "10000"."""
+    shown = round(times)
+    if shown < TIMES["10"]:
+        return "10"
+    return next((key for key, most in TIMES.items() if key != "10" and shown <= most), "10000")
 
 
 def thirds(scores: Sequence[float]) -> dict[str, int]:
@@ -37,7 +41,7 @@ def smallest(values: Mapping[str, float | None]) -> str:
 
 def lead(labeler: float, untrained: float) -> str:
     """How far the labeler is above the untrained model, in words of the question; both are scores up to 1."""
-    points = 100 * (labeler - untrained)
+    points = gap(labeler, untrained)
     return "worse" if points <= 2 else "some" if points <= 10 else "much"
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from augsbert_core.learn.shown import gap, gap_text, hundred, signed
+
 Points = Sequence[Mapping[str, Any]]
 
 SERIES = {
@@ -37,10 +39,10 @@ def more_gold_sentence(points: Points) -> str:
         if len(line) < 2:
             return ""
         first, last = line[0], line[-1]
-        gained = 100 * (last["value"] - first["value"])
+        gained = gap(last["value"], first["value"])
         word = "gains" if gained > CLEAR else "loses" if gained < -CLEAR else "hardly moves:"
         parts.append(
-            f"the {SERIES[series]} {word} {_signed(gained)} points ({_hundred(first)} → {_hundred(last)})"
+            f"the {SERIES[series]} {word} {signed(gained)} points ({_hundred(first)} → {_hundred(last)})"
         )
     sizes = sizes_of(points)
     return f"From {sizes[0]:,} to {sizes[-1]:,} gold pairs {parts[0]}, {parts[1]}."
@@ -62,7 +64,8 @@ def needs_less_sentence(points: Points) -> str:
         return f"The labeler too needs all {most:,} pairs to reach what the student has with them ({_hundred(best)})."
     return (
         f"With {enough:,} pairs the labeler is as good as the student is with all {most:,} ({_hundred(labeler[enough])} "
-        f"and {_hundred(best)}): it needs less gold, as in the paper."
+        f"and {_hundred(best)}): it needs less gold, as in the paper. The two are not equals, though: the labeler has all "
+        "6 layers and a warm start, the student 2 layers and none."
     )
 
 
@@ -74,7 +77,7 @@ def lead_sentence(points: Points, series: str) -> str:
     ahead = [point for point in line if point["difference"] > 0]
     sure = [point for point in line if (point["difference_low"] or 0) > 0]
     behind = [point for point in line if (point["difference_high"] or 0) < 0]
-    more = f"by more than the 95 % interval at {_at(sure)}"
+    more = f"with a 95 % interval of the difference above 0 at {_at(sure)}"
     if behind:
         more += f", clearly behind at {_at(behind)}"
     return f"The {SERIES[series]} is ahead of the student on gold alone at {len(ahead)} of {len(line)} sizes, {more}."
@@ -94,10 +97,10 @@ def before_gold_sentence(found: Mapping[str, Any]) -> str:
 
 def ends_sentence(dev: Sequence[Sequence[float]]) -> str:
     """How far seeds lie apart on dev at the end. dev: one row per seed, two rows or more."""
-    ends = [100 * row[-1] for row in dev]
+    ends = [row[-1] for row in dev]
     return (
-        f"These {len(ends)} seeds end between {min(ends):.1f} and {max(ends):.1f} on dev, "
-        f"**{max(ends) - min(ends):.1f} points** apart, though nothing but chance differs."
+        f"These {len(ends)} seeds end between {hundred(min(ends))} and {hundred(max(ends))} on dev, "
+        f"**{gap(max(ends), min(ends)):.1f} points** apart, though nothing but chance differs."
     )
 
 
@@ -113,47 +116,49 @@ def choice_sentence(
     begun = f"After {100 * fractions[place]:.0f} % of the steps seed {seeds[chosen]} is best."
     if chosen == best:
         return (
-            f"{begun} It is the best at the end, too: {_signed(won)} points against the mean seed."
+            f"{begun} It is the best at the end, too: {signed(won)} points against the mean seed."
         )
     cost = 100 * (dev[best][-1] - dev[chosen][-1])
     return (
         f"{begun} At the end seed {seeds[best]} is, by {cost:.1f} points; against the mean seed the early choice is "
-        f"worth {_signed(won)}."
+        f"worth {signed(won)}."
     )
 
 
-def anecdote_sentence(test: Sequence[float | None], gain: float | None) -> str:
-    """How the spread on test compares with what silver was found to add. gain: the difference, up to 1."""
-    known = [100 * value for value in test if value is not None]
+def anecdote_sentence(test: Sequence[float | None], points: float | None) -> str:
+    """How the spread on test compares with what silver was found to add. points: the difference as it is shown."""
+    known = [value for value in test if value is not None]
     if len(known) < 2:
         return ""
-    wide = max(known) - min(known)
-    told = (
-        f"On test they lie between {min(known):.1f} and {max(known):.1f}, {wide:.1f} points apart."
-    )
-    if gain is None:
+    low, high = min(known), max(known)
+    wide = gap(high, low)
+    told = f"On test they lie between {hundred(low)} and {hundred(high)}, {wide:.1f} points apart."
+    if points is None:
         return told
-    points = 100 * gain
     if abs(points) > wide:
         return (
-            f"{told} BM25 silver changed the small student by {_signed(points)}: more than all these seeds differ, so luck "
+            f"{told} BM25 silver changed the small student by {signed(points)}: more than all these seeds differ, so luck "
             "with the seed alone does not explain it. Yet it was one seed."
         )
     return (
-        f"{told} BM25 silver changed the small student by {_signed(points)}: no more than two seeds may differ, so one run "
+        f"{told} BM25 silver changed the small student by {signed(points)}: no more than two seeds may differ, so one run "
         "of each is an anecdote."
     )
 
 
+def point_gap(points: Points, point: Mapping[str, Any]) -> str:
+    """How far a point lies from gold alone of its size, of the numbers shown: "+3.1"; "" when it is not held against it."""
+    theirs = line_of(points, "gold").get(int(point["n_gold"]))
+    if "difference" not in point or theirs is None:
+        return ""
+    return gap_text(point["value"], theirs["value"])
+
+
 def _hundred(point: Mapping[str, Any]) -> str:
-    return f"{100 * point['value']:.1f}"
+    return hundred(point["value"])
 
 
 def _at(points: Points) -> str:
     if not points:
         return "none of them"
     return ", ".join(f"{int(point['n_gold']):,}" for point in points) + " pairs"
-
-
-def _signed(points: float) -> str:
-    return f"{points:+.1f}".replace("-", "−")

@@ -38,7 +38,7 @@ class HandoutFacts:
 
 def markdown(facts: HandoutFacts, *, teacher: bool = False) -> str:
     """The hand-out as Markdown; no text of the facts is read as markup."""
-    parts = [f"# {_md(facts.title)}", _md(_byline(facts))]
+    parts = [f"# {_md(facts.title)}", _md(_byline(facts)), _md(_tally_text(facts))]
     for number, lesson in enumerate(facts.lessons, start=1):
         parts += [f"## {number}. {_md(lesson.title)}", _md(lesson.idea)]
         if lesson.question:
@@ -101,9 +101,14 @@ def _answers(lesson: LessonFacts) -> list[tuple[str, str]]:
     return lines
 
 
-def _tally_html(facts: HandoutFacts) -> str:
+def _tally_text(facts: HandoutFacts) -> str:
     right, judged = tally(facts)
-    return f'<p class="by">{right} of {judged} predictions right</p>\n' if judged else ""
+    return f"{right} of {judged} predictions right" if judged else ""
+
+
+def _tally_html(facts: HandoutFacts) -> str:
+    told = _tally_text(facts)
+    return f'<p class="by">{told}</p>\n' if told else ""
 
 
 def _lesson_html(number: int, lesson: LessonFacts, teacher: bool) -> str:

@@ -37,19 +37,21 @@ LESSONS: tuple[Lesson, ...] = (
             "So the one is accurate but has to read every pair, and the other is fast but learns only from many scored pairs.",
         ),
         task="Type two sentences, or keep these, and predict before both models are timed on this machine.",
-        question="All pairs of 10,000 sentences: how many times longer does the cross-encoder take here?",
+        question="All pairs of 10,000 sentences: how many times as long as the bi-encoder does the cross-encoder take here?",
         choices={
-            "10": "About 10 times",
-            "100": "About 100 times",
-            "1000": "About 1,000 times",
-            "10000": "10,000 times or more",
+            "10": "Less than 30 times",
+            "100": "30 to 300 times",
+            "1000": "300 to 3,000 times",
+            "10000": "More than 3,000 times",
         },
         page="try",
         pipeline=0,
         notes=(
-            "5 minutes. Ask the class to count the pairs of 10,000 sentences first: 49,995,000.",
+            "5 minutes. All eight steps take 45; arriving at the door and the last look at the hand-outs come on top.",
+            "Ask the class to count the pairs of 10,000 sentences first: 49,995,000.",
             "The times differ from laptop to laptop; the ratio is what stays. Write a few down.",
-            "The cross-encoder's score of the pair only means something once it is trained (step 3).",
+            "Before step 3 has been recomputed here, the cross-encoder's score of the example is a stored one, of a trained model; "
+            "for other sentences there is none yet.",
         ),
     ),
     Lesson(
@@ -109,7 +111,7 @@ LESSONS: tuple[Lesson, ...] = (
             "The paper compares random pairs, a density rule (KDE), word overlap (BM25), meaning (semantic search), and the last two together.",
         ),
         task="Predict, then run all five samplers on the sample; afterwards pick a sentence and compare its neighbours.",
-        question="Which strategy gives the largest share of pairs that the labeler scores below 0.2?",
+        question="Which strategy gives the largest share of pairs that the labeler scores below 1 of 5 (0.2 of the scale)?",
         choices={
             "random": "Random pairs",
             "kde": "KDE (kept by density)",
@@ -157,7 +159,7 @@ LESSONS: tuple[Lesson, ...] = (
             "Their distance to gold can be measured: by how much would the scores have to be moved, on average, to lie like gold (Wasserstein)?",
             "The KDE rule keeps a pair of score s with the chance Q(s) = min(1, c · gold density ÷ pool density), so that what stays looks like gold.",
         ),
-        task="Predict, then move c and watch which pairs of the random pool stay.",
+        task="Predict, then move the slider c and watch which pairs of the random pool stay.",
         question="Whose silver scores lie closest to gold, on average?",
         choices={
             "random": "Random pairs",
@@ -169,7 +171,7 @@ LESSONS: tuple[Lesson, ...] = (
         page="silver",
         pipeline=4,
         notes=(
-            "6 minutes. A small c follows gold closely but throws nearly everything away: who pays for the labels?",
+            "5 minutes. A small c follows gold closely but throws nearly everything away: who pays for the labels?",
             "KL punishes empty stretches of the scale, Wasserstein asks how far scores must move. Let the class find where they disagree.",
             "A close density is no promise of a good student. Compare with step 7.",
         ),
@@ -180,11 +182,11 @@ LESSONS: tuple[Lesson, ...] = (
         title="Train the student: did it help?",
         idea=(
             "The bi-encoder learns from gold and silver, and its opponent learns from gold alone with just as many steps.",
-            "Only a difference that is larger than its interval counts, because a few hundred test pairs leave much to luck.",
+            "Only a difference whose own 95 % interval leaves out 0 counts, because a few hundred test pairs leave much to luck.",
             "Silver can help only where the labeler knows more than the student can learn from gold: the labeler gate asks that beforehand.",
         ),
         task="Predict for both students: the small one (2 of 6 layers) and the full one, which was tuned on sentences before.",
-        question="For which student does BM25 silver help by more than the interval?",
+        question="For which student does BM25 silver clearly help (the difference’s 95 % interval lies above 0)?",
         choices={
             "small": "Only for the small student",
             "full": "Only for the full student",
@@ -194,7 +196,7 @@ LESSONS: tuple[Lesson, ...] = (
         page="compare",
         pipeline=5,
         notes=(
-            "8 minutes. Read the interval aloud before the point estimate.",
+            "7 minutes. Read the interval aloud before the point estimate.",
             "One seed each: the paper averages over several. The Experiments page does that.",
             "When nothing helps: is the labeler better than the student? Are there enough test pairs to tell?",
         ),
@@ -208,12 +210,13 @@ LESSONS: tuple[Lesson, ...] = (
             "Then a labeler trained on another domain scores pairs of the new one, and the student learns from this silver alone.",
             "Lower bound: the student of the old domain as it is; upper bound: the same student with gold of the new domain.",
         ),
-        task="Here eight topics of the sample are the old domain, and cooking, garden, pets and weather are the new one.",
+        task="Predict whether silver helps on cooking, garden, pets and weather (the new domain), with a labeler that knows only "
+        "the eight other topics (the old one); then compare the student with both bounds.",
         question="Tested on the new topics: does the student trained on silver beat the one that only knows the old topics?",
         choices={
-            "better": "Yes, by more than the interval",
+            "better": "Yes, clearly (the difference’s interval lies above 0)",
             "unclear": "No clear difference",
-            "worse": "No, it is clearly worse",
+            "worse": "No, it is clearly worse (the interval lies below 0)",
         },
         page="experiments",
         pipeline=5,

@@ -153,7 +153,9 @@ MISPRINTS = (
         "So it is not repeated here.",
     ),
 )
-"""What does not agree with itself in the paper. Shown, so that nobody looks for the mistake at home."""
+"""What does not agree with itself in the paper. For teachers, so that nobody looks for the mistake at home."""
+
+_MISPRINTS_BESIDE = {"labelling": MISPRINTS[:1], "student": MISPRINTS[1:]}
 
 
 def value(table: str, column: str, row: str) -> float | None:
@@ -193,6 +195,11 @@ def facts_for(lesson: str) -> list[Fact]:
     if lesson not in _FACTS:
         raise ValueError(f"There is no lesson {lesson!r}: {', '.join(_FACTS)}.")
     return list(_FACTS[lesson])
+
+
+def misprints_for(lesson: str) -> list[Fact]:
+    """What a teacher should know when a student looks up what `facts_for` says of a lesson."""
+    return list(_MISPRINTS_BESIDE.get(lesson, ()))
 
 
 def _table(key: str) -> PaperTable:
@@ -252,7 +259,7 @@ _FACTS: dict[str, tuple[Fact, ...]] = {
     ),
     "gold": (
         Fact(
-            "The densities of gold and of silver are compared before anything is trained, for pairs drawn at random "
+            "The densities of gold and of silver are compared before the student is trained, for pairs drawn at random "
             "are almost all dissimilar.",
             "Section 3.1 and figure 4",
         ),
@@ -301,7 +308,6 @@ _FACTS: dict[str, tuple[Fact, ...]] = {
             "fewest pairs gave the best of the three scores.",
             "Tables 11 and 5",
         ),
-        MISPRINTS[0],
     ),
     "density": (
         Fact(
@@ -338,8 +344,6 @@ _FACTS: dict[str, tuple[Fact, ...]] = {
             "below BM25 alone on the other four.",
             "Table 5",
         ),
-        MISPRINTS[1],
-        MISPRINTS[2],
     ),
     "adaptation": (
         Fact(

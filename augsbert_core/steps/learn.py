@@ -1,8 +1,10 @@
 """Live computations of the guided demo: both kinds of model timed, the five samplers, and neighbours of a sentence."""
 
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +12,7 @@ from augsbert_core.models.catalog import load_bi_encoder, load_cross_encoder
 from augsbert_core.models.devices import resolve_device
 from augsbert_core.models.inference import embed_rows
 from augsbert_core.models.labeling import Labeler, Scorer, label_batches, load_labeler
-from augsbert_core.models.search import embed_texts, exact_neighbours
+from augsbert_core.models.search import exact_neighbours
 from augsbert_core.models.tokens import tokenize_rows
 from augsbert_core.options import BUNDLED_MODEL
 from augsbert_core.progress import Report, ShouldStop, never, silent
@@ -34,6 +36,11 @@ TIMED_PAIRS = 96
 
 SECONDS_TO_TIME = 8.0
 """The slow model is stopped after this long; what it has scored by then gives its speed."""
+
+SEED = 42
+FRESH_SECONDS = 120.0
+"""The speed of the machine holds for so long: of a class that presses at once, one measures for all, and nobody else
+computes meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +76,32 @@ class Times:
         return self.all_cross / self.all_bi
 
 
+@dataclass(frozen=True)
+class Speeds:
+    """What was measured of the machine, and when on the monotonic clock; the same for everybody's pairs."""
+
+    pair_bi: float
+    pair_cross: float
+    sentences_per_second: float
+    pairs_per_second: float
+    compare_seconds: float
+    n_timed: int
+    measured: float
+
+    @property
+    def is_fresh(self) -> bool:
+        return time.monotonic() - self.measured < FRESH_SECONDS
+
+
+_clock = threading.Lock()
+"""Whoever has it measures alone."""
+
+_encoders: Shelf[Any] = Shelf(1)
+_untrained: Shelf[Labeler] = Shelf(1)
+_speeds: dict[tuple[str, str], Speeds] = {}
+"""By labeler and device; those that are no longer fresh go with the next measurement."""
+
+
 def time_encoders(
     workspace: Workspace,
     project: Project,
@@ -76,36 +109,99 @@ def time_encoders(
     sentence2: str,
     report: Report = silent,
     *,
-    seed: int = 42,
+    seed: int = SEED,
 ) -> Times:
     """Score one pair and then many with both kinds of model, on the clock.
 
     The cross-encoder is the project's newest labeler; before there is one, the same network with an untrained head,
-    which is as fast but says nothing, so `score` is None.
+    which is as fast but says nothing, so `score` is None. One caller at a time; the speeds of a measurement that is less
+    than FRESH_SECONDS old are taken over.
     """
     device = resolve_device("auto")
-    report(0.05, "Loading both models")
-    bi = load_bi_encoder(BUNDLED_MODEL, device)
     trained = next(iter(runs.runs_with_model(workspace, project.id, "train-cross-encoder")), None)
-    if trained is not None:
-        labeler = load_labeler(
-            run_model(workspace, project, f"run:{trained.id}") or BUNDLED_MODEL, device
+    location = run_model(workspace, project, f"run:{trained.id}") if trained is not None else None
+    report(0.02, "Waiting for the machine to be free")
+    with _clock:
+        report(0.05, "Loading both models")
+        bi, labeler = _both_models(location, device, seed)
+        key = (location or BUNDLED_MODEL, device)
+        for old in [kept for kept, found in _speeds.items() if not found.is_fresh]:
+            del _speeds[old]
+        speeds = _speeds.get(key) or _measure(
+            bi, labeler, sentence1, sentence2, _some_sentences(workspace, project, seed), report
         )
-    else:
-        body = load_cross_encoder(BUNDLED_MODEL, device, for_training=True, seed=seed)
-        labeler = Labeler((Scorer(BUNDLED_MODEL, body),), device)
-    _, texts = _corpus_texts(workspace, project)
-    rng = np.random.default_rng(seed)
-    chosen = [texts[place] for place in rng.permutation(len(texts))[: 2 * TIMED_PAIRS]]
+        _speeds[key] = speeds
+        one, other = _embed(bi, [sentence1, sentence2])
+        score = None
+        if location is not None:
+            score = float(_scores(labeler, [sentence1], [sentence2])[0])
+    return Times(
+        cosine=float(one @ other),
+        score=score,
+        pair_bi=speeds.pair_bi,
+        pair_cross=speeds.pair_cross,
+        sentences_per_second=speeds.sentences_per_second,
+        pairs_per_second=speeds.pairs_per_second,
+        compare_seconds=speeds.compare_seconds,
+        n_timed=speeds.n_timed,
+        device=device,
+    )
+
+
+def get_ready() -> None:
+    """Load both models and prepare the samplers before anybody asks: in a class nobody then waits for libraries.
+
+    WorkbenchError: there are no models.
+    """
+    with _clock:
+        _both_models(None, resolve_device("auto"), SEED)
+    prepare_samplers()
+
+
+_preparing = threading.Lock()
+_prepared: list[bool] = []
+
+
+def prepare_samplers() -> None:
+    """Have the search by words compiled, which takes seconds at the first use on a machine; at once after that."""
+    with _preparing:
+        if not _prepared:
+            texts = ["A dog runs.", "A dog sleeps.", "Bread is baked."]
+            corpus = Corpus(texts, np.arange(len(texts)), np.empty(0, dtype=np.int64))
+            SAMPLERS["bm25"](corpus, recipe.sample_options("bm25"))
+            _prepared.append(True)
+
+
+def prepare_samplers_soon() -> None:
+    """`prepare_samplers` in the background: it is done while somebody reads and predicts."""
+    if not _prepared and not _preparing.locked():
+        threading.Thread(target=prepare_samplers, name="prepare-samplers").start()
+
+
+def _both_models(location: str | None, device: str, seed: int) -> tuple[Any, Labeler]:
+    bi = _encoders.get(device, lambda: load_bi_encoder(BUNDLED_MODEL, device))
+    if location is not None:
+        return bi, load_labeler(location, device)
+    return bi, _untrained.get((device, seed), lambda: _untrained_labeler(device, seed))
+
+
+def _untrained_labeler(device: str, seed: int) -> Labeler:
+    body = load_cross_encoder(BUNDLED_MODEL, device, for_training=True, seed=seed)
+    return Labeler((Scorer(BUNDLED_MODEL, body),), device)
+
+
+def _measure(
+    bi: object, labeler: Labeler, sentence1: str, sentence2: str, chosen: list[str], report: Report
+) -> Speeds:
     first, second = chosen[::2], chosen[1::2]
     report(0.2, "One pair")
     _embed(bi, chosen[:8])  # the first batch of a process is slow
     _scores(labeler, first[:4], second[:4])
     begun = time.perf_counter()
-    one, other = _embed(bi, [sentence1, sentence2])
+    dimensions = _embed(bi, [sentence1, sentence2]).shape[1]
     pair_bi = time.perf_counter() - begun
     begun = time.perf_counter()
-    score = float(_scores(labeler, [sentence1], [sentence2])[0])
+    _scores(labeler, [sentence1], [sentence2])
     pair_cross = time.perf_counter() - begun
     report(0.3, f"{len(chosen)} sentences by the bi-encoder")
     begun = time.perf_counter()
@@ -114,17 +210,21 @@ def time_encoders(
     report(0.5, f"{len(first)} pairs by the cross-encoder")
     n_timed, pairs_per_second = _read_pairs(labeler, first, second)
     report(0.8, f"The cosines of all pairs of {MANY:,} embeddings")
-    return Times(
-        cosine=float(one @ other),
-        score=score if trained is not None else None,
+    return Speeds(
         pair_bi=pair_bi,
         pair_cross=pair_cross,
         sentences_per_second=sentences_per_second,
         pairs_per_second=pairs_per_second,
-        compare_seconds=_compare_all(one.shape[0], rng),
+        compare_seconds=_compare_all(dimensions, np.random.default_rng(SEED)),
         n_timed=n_timed,
-        device=device,
+        measured=time.monotonic(),
     )
+
+
+def _some_sentences(workspace: Workspace, project: Project, seed: int) -> list[str]:
+    _, texts = _corpus_texts(workspace, project)
+    order = np.random.default_rng(seed).permutation(len(texts))
+    return [texts[place] for place in order[: 2 * TIMED_PAIRS]]
 
 
 def _corpus_texts(workspace: Workspace, project: Project) -> tuple[np.ndarray, list[str]]:
@@ -186,19 +286,21 @@ class Sampling:
 def run_samplers(workspace: Workspace, project: Project, report: Report = silent) -> Sampling:
     """Run the recipe's five samplers on the project's training sentences; nothing is stored.
 
-    The sentences are embedded once, for both strategies that need it.
+    The sentences are embedded once, for both strategies that need it. Each sampler runs twice, and the second run is
+    timed: what is loaded and compiled once in the life of a process says nothing about a way to choose pairs.
     """
+    report(0.02, "Preparing the samplers (the first time on a machine takes longer)")
+    prepare_samplers()
     corpus = _searchable(workspace, project, report)
     n = len(corpus)
-    begun = time.perf_counter()
-    if corpus.search is not None:
-        corpus.search(corpus.texts, 1)
-    embed_seconds = time.perf_counter() - begun
+    _, embed_seconds = _embedded(resolve_device("auto"), corpus.texts, report)
     found = []
     for place, strategy in enumerate(recipe.STRATEGIES):
         report(0.4 + 0.6 * place / len(recipe.STRATEGIES), f"Sampling: {strategy}")
+        options = recipe.sample_options(strategy)
+        SAMPLERS[strategy](corpus, options)
         begun = time.perf_counter()
-        chosen = SAMPLERS[strategy](corpus, recipe.sample_options(strategy))
+        chosen = SAMPLERS[strategy](corpus, options)
         seconds = time.perf_counter() - begun
         found.append(Sampled(strategy, len(chosen), seconds, strategy == "kde"))
     return Sampling(n, n * (n - 1) // 2, embed_seconds, tuple(found))
@@ -243,15 +345,29 @@ def corpus_sentences(workspace: Workspace, project: Project) -> list[str]:
 
 def _searchable(workspace: Workspace, project: Project, report: Report) -> Corpus:
     """The corpus with a semantic search whose embeddings are made once."""
-    options = recipe.sample_options("bm25+semantic")
-    corpus = sampling_corpus(workspace, project.id, options)
-    return replace(corpus, search=_search(options.encoder, resolve_device("auto"), report))
+    corpus = sampling_corpus(workspace, project.id, recipe.sample_options("bm25+semantic"))
+    return replace(corpus, search=_search(resolve_device("auto"), report))
 
 
-_embeddings: Shelf[np.ndarray] = Shelf(2)
+_embeddings: Shelf[tuple[np.ndarray, float]] = Shelf(2)
 
 
-def _search(location: str, device: str, report: Report) -> Search:
+def _embedded(device: str, texts: Sequence[str], report: Report) -> tuple[np.ndarray, float]:
+    """The embeddings of texts by the bundled model, and the seconds it took, without loading, when they were made."""
+
+    def make() -> tuple[np.ndarray, float]:
+        with _clock:
+            report(0.1, "Loading the bi-encoder")
+            bi = _encoders.get(device, lambda: load_bi_encoder(BUNDLED_MODEL, device))
+            _embed(bi, texts[:8])  # the first batch of a process is slow
+            report(0.2, f"Embedding {len(texts):,} sentences")
+            begun = time.perf_counter()
+            return _embed(bi, texts), time.perf_counter() - begun
+
+    return _embeddings.get((device, tuple(texts)), make)
+
+
+def _search(device: str, report: Report) -> Search:
     """`models.search.bound_search` for several samplers in a row: the embeddings of the same texts are kept."""
 
     def search(
@@ -263,10 +379,8 @@ def _search(location: str, device: str, report: Report) -> Search:
         report: Report = report,
         should_stop: ShouldStop = never,
     ) -> Neighbours:
-        key = (location, device, tuple(texts))
-        made = _embeddings.get(key, lambda: embed_texts(location, texts, device, report=report))
         return exact_neighbours(
-            made,
+            _embedded(device, texts, report)[0],
             top_k,
             tie_keys=tie_keys,
             excluded=excluded,

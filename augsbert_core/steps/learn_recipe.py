@@ -28,8 +28,12 @@ from augsbert_core.steps.plans.adaptation import domain_adaptation
 from augsbert_core.steps.plans.curve import learning_curve
 from augsbert_core.steps.plans.parts import baselines, gold_twin, planned
 from augsbert_core.steps.plans.seeds import multi_run
-from augsbert_core.steps.sample_project import STUDENT_LAYERS, open_sample_project
-from augsbert_core.storage import projects
+from augsbert_core.steps.sample_project import (
+    SAMPLE_NAME,
+    STUDENT_LAYERS,
+    open_sample_project,
+)
+from augsbert_core.storage import batches, projects, queue
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.projects import count_project
 from augsbert_core.storage.records import Project
@@ -259,3 +263,25 @@ def adaptation_plan(
         ),
         candidates=SampleOptions(top_k=TOP_K, use_unlabelled=True, seed=SEED),
     )  # fmt: skip
+
+
+def demo_projects(workspace: Workspace) -> list[Project]:
+    """The projects of the guided demo that there are, those that learn from another one before it."""
+    names = (TARGET_NAME, SOURCE_NAME, SAMPLE_NAME)
+    return [found for name in names if (found := projects.find_project(workspace, name))]
+
+
+def refuse_while_at_work(workspace: Workspace) -> None:
+    """WorkbenchError when a job runs or waits in one of the demo's projects, so that none of them may go.
+
+    A batch of any other project counts where it has begun a run in one of these.
+    """
+    demo = {project.id: project.name for project in demo_projects(workspace)}
+    for job in queue.active_jobs(workspace):
+        places = [job.project_id]
+        places += [run.project_id for run in batches.children(workspace, job.run_id)]
+        if place := next((place for place in places if place in demo), None):
+            raise WorkbenchError(
+                f"Nothing was removed: job {job.id} of the project “{demo[place]}” is not done. Wait for it or "
+                "cancel it on the Jobs page, then reset again."
+            )

@@ -13,6 +13,7 @@ from augsbert_core.files import write_whole
 from augsbert_core.options import BatchOptions, KeepOptions, from_json
 from augsbert_core.steps import learn_figures as figures
 from augsbert_core.steps import learn_recipe as recipe
+from augsbert_core.steps import learn_shapes as shapes
 from augsbert_core.steps.compare import comparison, grouped
 from augsbert_core.steps.sample_project import SAMPLE_NAME
 from augsbert_core.steps.spreads import bin_centres, distances, gold_spread, spread
@@ -70,7 +71,7 @@ def loop_results(workspace: Workspace, project: Project, batch: Run) -> dict[str
         found["labeler"] = _labeler(workspace, done["labeler"])
     strategies = {}
     for name in recipe.STRATEGIES:
-        if f"silver-{name}" in done:
+        if _strategy_runs(name) <= done.keys():
             strategies[name] = _strategy(workspace, project, done, name)
     if strategies:
         found["strategies"] = strategies
@@ -149,6 +150,11 @@ def _bins(workspace: Workspace, run: Run) -> list[int]:
     return silver_score_counts(workspace, run.metrics["silver_set_id"]).astype(int).tolist()
 
 
+def _strategy_runs(name: str) -> set[str]:
+    """The runs that a strategy's numbers come from; one of them may be removed later, without the others."""
+    return {f"candidates-{name}", f"silver-{name}"} | ({"pool-kde"} if name == "kde" else set())
+
+
 def _strategy(
     workspace: Workspace, project: Project, done: dict[str, Run], name: str
 ) -> dict[str, Any]:
@@ -179,6 +185,8 @@ def distances_to_gold(gold_scores: np.ndarray, bins: list[int]) -> dict[str, flo
 def _judged(workspace: Workspace, run: Run) -> list[dict[str, Any]]:
     """A few pairs from everywhere on the scale, with the labeler's scores."""
     found = silver_scores(workspace, run.metrics["silver_set_id"])
+    if not len(found.scores):
+        return []
     order = np.argsort(found.scores, kind="stable")
     places = dict.fromkeys(order[int(share * (len(order) - 1))] for share in JUDGED)
     pairs = [silver_detail(workspace, int(found.ids[place])) for place in places]
@@ -239,16 +247,23 @@ def _hold_against(
 
 
 def shipped(name: str) -> dict[str, Any] | None:
-    """Results that were made with the recipe before: a name of `RESULTS`; None when none are shipped."""
+    """Results that were made with the recipe before: a name of `RESULTS`; None when none are shipped.
+
+    WorkbenchError: the file is damaged, or of another version, so that its results cannot be shown.
+    """
     path = bundle.root() / "sample_data" / "precomputed" / f"{name}.json"
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise WorkbenchError(
             f"The shipped results {path} cannot be read ({error}). Install again."
         ) from error
+    if wrong := shapes.wrong_in(name, found):
+        raise WorkbenchError(
+            f"The shipped results {path} cannot be read (wrong: {wrong}). Install again."
+        )
     return dict(found)
 
 

@@ -62,9 +62,7 @@ CREATE TABLE token (
 CREATE TABLE settings (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     most_jobs INTEGER,
-    teacher_code TEXT,
-    teacher_wrong INTEGER NOT NULL DEFAULT 0,
-    teacher_since TEXT
+    teacher_code TEXT
 );
 
 INSERT INTO settings (id) VALUES (1)

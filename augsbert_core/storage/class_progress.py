@@ -1,5 +1,6 @@
 """What the teacher sees of a class: who has come how far, and what was predicted, in numbers."""
 
+import sqlite3
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -84,15 +85,24 @@ def _progress(room: Classroom, seat: Seat) -> StudentProgress:
     answers: list[LessonProgress] = []
     states: list[str] = []
     if workspace.database.is_file():
-        answers, states = _read(workspace)
+        answers, states = _read(workspace, busy=seat.busy)
     waiting = states.count("queued")
     return StudentProgress(seat, tuple(answers), len(states) - waiting, waiting)
 
 
-def _read(workspace: Workspace) -> tuple[list[LessonProgress], list[str]]:
+def _read(workspace: Workspace, *, busy: bool) -> tuple[list[LessonProgress], list[str]]:
+    """The overview asks for everybody every few seconds, so a workspace is opened with all its checks only when needed."""
     try:
-        open_workspace(workspace.home)  # one that an older version has made lacks tables
+        return _rows(workspace, busy=busy)
+    except sqlite3.DatabaseError:  # made by an older version, or just being made
+        pass
+    try:
+        open_workspace(workspace.home)
     except WorkbenchError:
         return [], []
+    return _rows(workspace, busy=busy)
+
+
+def _rows(workspace: Workspace, *, busy: bool) -> tuple[list[LessonProgress], list[str]]:
     answers = sorted(everyones_progress(workspace), key=lambda one: one.answered_at)
-    return answers, [job.state for job in queue.active_jobs(workspace)]
+    return answers, [job.state for job in queue.active_jobs(workspace)] if busy else []

@@ -6,6 +6,7 @@ Codes and tokens are stored as hashes only; a name never becomes a path.
 import secrets
 import sqlite3
 import unicodedata
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -25,7 +26,16 @@ from augsbert_core.storage.class_database import (
     token_hash,
     writing_soon,
 )
-from augsbert_core.storage.database import Database, now, reading, writing
+from augsbert_core.storage.database import (
+    Database,
+    WorkspaceFull,
+    WorkspaceLost,
+    is_no_room,
+    making,
+    now,
+    reading,
+    writing,
+)
 
 LONGEST_NAME = 60
 MOST_SEATS = 200
@@ -35,33 +45,48 @@ TRIES = 5
 """Wrong codes in a row before a seat is locked, for LOCK_MINUTES, then twice as long each time."""
 
 LOCK_MINUTES = 10
-TEACHER_TRIES = 30
-"""Wrong teacher codes within a minute, from everyone together."""
 
 TEACHER = "Teacher"
 TEACHER_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 NO_NAME = "Type your name first."
 
 
-def open_classroom(home: Path) -> Classroom:
+def open_classroom(home: Path, tell: Callable[[str], None] = print) -> Classroom:
     """Create the class database, or bring it up to date, and see that there is a class.
 
-    WorkbenchError: the folder cannot be written.
+    tell: hears of workspaces that the database does not know; they are moved to a folder of their own,
+    `class-lost-2026-11-30`. WorkbenchError: the folder cannot be written, or the database is damaged.
     """
     room = Classroom(home)
     try:
         home.mkdir(parents=True, exist_ok=True)
-        with writing(room) as db:
+        with making(room) as db:
             if migrations.pending(db):
                 migrations.apply(db)
             if present_class(db) is None:
                 begin_class(db)
-    except (OSError, sqlite3.DatabaseError) as error:
+    except sqlite3.DatabaseError as error:
+        raise WorkbenchError(
+            f"The class in {home} cannot be opened ({error}). {_cure(room)} To begin a new class instead, move "
+            f"{room.database.name} away: the workspaces of the old one are kept."
+        ) from error
+    except OSError as error:
+        if is_no_room(error):
+            raise WorkspaceFull from error
         raise WorkbenchError(
             f"The class in {home} cannot be opened ({error}). Choose another folder with --home."
         ) from error
     _put_away(room)
+    if lost := _put_lost_away(room):
+        tell(
+            f"{room.database} knows nothing of {len(lost)} workspace{'s' if len(lost) != 1 else ''} in {room.desks}: it "
+            f"was lost or replaced. {'They are' if len(lost) != 1 else 'It is'} kept in {lost[0].parent}."
+        )
     return room
+
+
+def _cure(room: Classroom) -> str:
+    return f"Stop the server, put a backup of {room.database.name} in its place and start again."
 
 
 # --- the door --------------------------------------------------------------------------------------
@@ -150,39 +175,39 @@ def _refusal(db: Database, row: sqlite3.Row, code: str) -> str:
 
 
 def sit_as_teacher(room: Classroom, code: str) -> str:
-    """The token of the teacher's seat. WorkbenchError: the code is not the one printed at the start."""
-    minute_ago = _later(minutes=-1)
+    """The token of the teacher's seat. WorkbenchError: the code is not the one printed at the start.
+
+    Wrong codes are not counted: with a limit, any student could keep the teacher out, and there are too many codes for
+    all of them to be tried.
+    """
     with writing(room) as db:
-        found = db.execute("SELECT * FROM settings").fetchone()
-        recent = (found["teacher_since"] or "") > minute_ago
-        wrong = found["teacher_wrong"] if recent else 0
-        is_open = wrong < TEACHER_TRIES
-        is_right = is_open and fits(_letters(code), found["teacher_code"])
-        token = _new_token(db, _teacher_seat(db)) if is_right else ""
-        if is_open and not is_right:
-            since = found["teacher_since"] if recent else now()
-            db.execute(
-                "UPDATE settings SET teacher_wrong = ?, teacher_since = ?", [wrong + 1, since]
-            )
-    if not is_open:
-        raise WorkbenchError("Too many wrong teacher codes. Wait a minute, then try again.")
-    if not is_right:
+        right = db.execute("SELECT teacher_code FROM settings").fetchone()[0]
+        token = _new_token(db, _teacher_seat(db)) if fits(_letters(code), right) else ""
+    if not token:
         raise WorkbenchError(
-            "That is not the teacher code. It was printed where `augsbert app --classroom` was started."
+            "That is not the teacher code. It was printed where the class was started."
         )
     return token
 
 
 def seat_of(room: Classroom, token: str) -> Seat | None:
-    """The seat that a token opens, None when it opens none in the present class."""
-    if not token:
-        return None
-    with reading(room) as db:
-        row = db.execute(
-            "SELECT seat.* FROM token JOIN seat ON seat.number = token.seat"
-            " JOIN class ON class.id = seat.class_id WHERE token.hash = ? AND class.ended_at IS NULL",
-            [token_hash(token)],
-        ).fetchone()
+    """The seat that a token opens, None when it opens none in the present class.
+
+    WorkbenchError: the database of the class was damaged or removed since the class was opened.
+    """
+    try:
+        with reading(room) as db:
+            row = db.execute(
+                "SELECT seat.* FROM token JOIN seat ON seat.number = token.seat"
+                " JOIN class ON class.id = seat.class_id WHERE token.hash = ? AND class.ended_at IS NULL",
+                [token_hash(token)],
+            ).fetchone()
+    except (sqlite3.DatabaseError, WorkspaceLost) as error:
+        cause = "it is gone" if isinstance(error, WorkspaceLost) else str(error)
+        raise WorkbenchError(
+            f"The class cannot be read from {room.database} ({cause}). Everybody's work is kept in {room.desks}. "
+            f"{_cure(room)}"
+        ) from error
     return seat_from(row) if row else None
 
 
@@ -229,7 +254,7 @@ def begin_teaching(room: Classroom, most_jobs: int | None) -> str:
     stored = hashed(code)
     with writing(room) as db:
         db.execute(
-            "UPDATE settings SET most_jobs = ?, teacher_code = ?, teacher_wrong = 0, teacher_since = NULL",
+            "UPDATE settings SET most_jobs = ?, teacher_code = ?",
             [most_jobs, stored],
         )
         db.execute("DELETE FROM token WHERE seat IN (SELECT number FROM seat WHERE is_teacher)")
@@ -304,6 +329,26 @@ def _put_away(room: Classroom) -> None:
             with suppress(OSError):  # a program has a file of it open, where that stops a move
                 there.parent.mkdir(exist_ok=True)
                 here.rename(there)
+
+
+def _put_lost_away(room: Classroom) -> list[Path]:
+    """Move workspaces that no seat of any class has out of the way; returns where they are now.
+
+    Somebody removed or replaced the database. Whoever takes a seat has a row before there is a folder.
+    """
+    found = sorted(room.desks.glob("*/workbench.db"))  # before the rows are read, for their sake
+    with reading(room) as db:
+        known = {row[0] for row in db.execute("SELECT folder FROM seat")}
+    away = room.home / f"class-lost-{now()[:10]}"
+    moved = []
+    for path in found:
+        here, there = path.parent, away / path.parent.name
+        if here.name not in known and not there.exists():
+            with suppress(OSError):  # as above
+                away.mkdir(exist_ok=True)
+                here.rename(there)
+                moved.append(there)
+    return moved
 
 
 # --- rows ---------------------------------------------------------------------------------------

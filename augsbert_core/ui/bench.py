@@ -10,14 +10,20 @@ from streamlit.runtime.pages_manager import PagesManager
 from augsbert_core import jobs
 from augsbert_core.errors import WorkbenchError
 from augsbert_core.storage.class_database import classroom_of
-from augsbert_core.storage.database import Workspace, open_workspace
+from augsbert_core.storage.database import Workspace, WorkspaceFull, open_workspace
 from augsbert_core.storage.projects import list_projects
 from augsbert_core.storage.queue import active_jobs
 from augsbert_core.storage.records import Project
 from augsbert_core.storage.runs import count_missing_models
-from augsbert_core.ui import door
+from augsbert_core.ui import door, last_resort
 from augsbert_core.ui.style import FAVICON, dress_page
-from augsbert_core.ui.widgets import as_text, empty_state, page_link, show_flashes
+from augsbert_core.ui.widgets import (
+    as_text,
+    empty_state,
+    page_link,
+    show_flashes,
+    user_errors,
+)
 
 TEND_SECONDS = 1.0
 BADGE_SECONDS = 3.0
@@ -31,22 +37,37 @@ class Bench:
     project: Project | None
 
 
-def open_bench() -> Bench:
-    """Open the workspace, find the project and draw the sidebar: the first line of every page."""
+def open_bench(*, for_teacher: bool = False) -> Bench:
+    """Open the workspace, find the project and draw the sidebar: the first line of every page.
+
+    for_teacher: in a class, its door asks for the teacher code first.
+    """
     st.set_page_config(layout="wide", page_icon=FAVICON)
     _insist_on_app()
     dress_page()
+    last_resort.install()
     try:
-        workspace = _workspace(door.enter().home)
+        workspace = _workspace(door.enter(for_teacher=for_teacher).home)
+        trouble = _tend_if_possible(workspace)
+        project = _choose_project(list_projects(workspace))
+        _job_badge(workspace)
+        door.seat_panel()
     except WorkbenchError as error:
         st.error(as_text(str(error)), icon=":material/folder_off:")
         st.stop()
-    tend_jobs(workspace)
-    project = _choose_project(list_projects(workspace))
-    _job_badge(workspace)
-    door.seat_panel()
+    if trouble is not None:
+        st.error(as_text(str(trouble)), icon=":material/disc_full:")
     show_flashes()
     return Bench(workspace, project)
+
+
+def _tend_if_possible(workspace: Workspace) -> WorkspaceFull | None:
+    """Look after the queue. Without room for that, what is saved can be read still, and some of it be deleted."""
+    try:
+        tend_jobs(workspace)
+    except WorkspaceFull as error:
+        return error
+    return None
 
 
 def _insist_on_app() -> None:
@@ -143,8 +164,10 @@ def _job_badge(workspace: Workspace) -> None:
 
     @st.fragment(run_every=BADGE_SECONDS if busy else None)
     def badge() -> None:
-        tend_jobs(workspace)
-        jobs_now = active_jobs(workspace)
+        jobs_now = []
+        with user_errors():
+            tend_jobs(workspace)
+            jobs_now = active_jobs(workspace)
         running = sum(job.state != "queued" for job in jobs_now)
         if running or jobs_now:
             waiting = len(jobs_now) - running

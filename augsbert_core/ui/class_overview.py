@@ -68,7 +68,9 @@ def overview(room: Classroom) -> None:
     st.subheader("Predictions", anchor=False)
     found = predictions(students)
     for lesson in LESSONS:
-        _question(lesson, found.get(lesson.key, Counter()))
+        _question(
+            lesson, found.get(lesson.key, Counter()), right_choices(students, lesson), len(students)
+        )
     if not found:
         st.caption("Nobody has predicted anything on the Learn page yet.")
 
@@ -101,15 +103,28 @@ def students_frame(students: Sequence[StudentProgress]) -> pd.DataFrame:
     )
 
 
-def _question(lesson: Lesson, chosen: Counter[str]) -> None:
+def right_choices(students: Sequence[StudentProgress], lesson: Lesson) -> set[str]:
+    """The choices that were right for somebody; of times that were measured there may be two."""
+    return {
+        str(one.details["right"])
+        for student in students
+        for one in student.answers
+        if one.lesson == lesson.key and one.details.get("right")
+    }
+
+
+def _question(lesson: Lesson, chosen: Counter[str], right: set[str], n_students: int) -> None:
     total = sum(chosen.values())
     if not total:
         return
-    st.markdown(f"**{as_text(lesson.title)}** · {as_text(lesson.question)}")
+    number = LESSONS.index(lesson) + 1
+    st.markdown(f"**{number}. {as_text(lesson.title)}** · {as_text(lesson.question)}")
+    st.caption(f"{total} of {n_students} predicted; ✓ marks what was found.")
     known = dict(lesson.choices) | {key: key for key in chosen if key not in lesson.choices}
     for key, text in known.items():
         share = chosen[key] / total
-        st.progress(share, text=as_text(f"{text}: {chosen[key]} of {total}"))
+        mark = "✓ " if key in right else ""
+        st.progress(share, text=as_text(f"{mark}{text}: {chosen[key]} of {total}"))
 
 
 def class_jobs(room: Classroom) -> None:

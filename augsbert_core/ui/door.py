@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from augsbert_core import classroom as fair
+from augsbert_core.errors import WorkbenchError
 from augsbert_core.storage import classroom
 from augsbert_core.storage.class_database import Classroom, Seat
 from augsbert_core.storage.database import Workspace, default_home
@@ -28,6 +29,7 @@ KNOWN = "door-known"
 SEEN_SECONDS = 30.0
 PLACES_SECONDS = 2.0
 DOOR_WIDTH = 520
+BIG_CODE = ".st-key-code code { font-size: 2.5rem; }"
 
 
 def in_class() -> bool:
@@ -35,17 +37,17 @@ def in_class() -> bool:
     return bool(os.environ.get(IN_CLASS))
 
 
-def enter() -> Workspace:
+def enter(*, for_teacher: bool = False) -> Workspace:
     """The workspace of whoever sits at this session; a newcomer sees the door, and the page ends there.
 
-    Without a class it is the one that the environment names. WorkbenchError: the class cannot be opened.
+    for_teacher: the door of the teacher's page, which asks for the teacher code first. Without a class it is the one that the environment names. WorkbenchError: the class cannot be opened.
     """
     if not in_class():
         return Workspace(default_home())
     room = _room(str(default_home()))
     seat = seat_here(room)
     if seat is None:
-        _door(room)
+        _door(room, for_teacher=for_teacher)
         st.stop()
     _show_code(seat)
     _note_presence(room, seat)
@@ -87,10 +89,18 @@ def check_seat(workspace: Workspace) -> None:
 
 
 def is_teacher() -> bool:
-    """Whether the teacher of a class sits at this session."""
-    room = room_here()
-    seat = seat_here(room) if room else None
+    """Whether the teacher of a class sits at this session; False when the class cannot be read, which pages tell."""
+    try:
+        room = room_here()
+        seat = seat_here(room) if room else None
+    except WorkbenchError:
+        return False
     return seat is not None and seat.is_teacher
+
+
+def may_teach() -> bool:
+    """Whether notes for teachers and a reset belong here: to the teacher of a class, and to everybody without one."""
+    return not in_class() or is_teacher()
 
 
 def sit_down(token: str, code: str = "") -> None:
@@ -170,7 +180,7 @@ def _note_presence(room: Classroom, seat: Seat) -> None:
         classroom.mark_seen(room, seat.number)
 
 
-def _door(room: Classroom) -> None:
+def _door(room: Classroom, *, for_teacher: bool) -> None:
     st.set_page_config(page_title="Come in · AugSBERT Workbench")
     with (
         st.container(horizontal_alignment="center"),
@@ -179,12 +189,28 @@ def _door(room: Classroom) -> None:
         st.title("Come in", anchor=False)
         if told := st.session_state.get(TOLD):
             st.info(told, icon=":material/info:")
-        known = st.session_state.get(KNOWN)
-        if known is None:
-            _ask_name(room)
+        if for_teacher:
+            st.markdown(
+                "This is the teacher’s page. Type the teacher code; students come in by the address without “/classroom”."
+            )
+            teacher_form(room)
+            with st.expander("I am a student", icon=":material/chair:", expanded=_is_known()):
+                _students_way(room)
         else:
-            _ask_code(room, known)
-        _teachers_way(room)
+            _students_way(room)
+            with st.expander("I teach this class", icon=":material/school:"):
+                teacher_form(room)
+
+
+def _is_known() -> bool:
+    return st.session_state.get(KNOWN) is not None
+
+
+def _students_way(room: Classroom) -> None:
+    if _is_known():
+        _ask_code(room, st.session_state[KNOWN])
+    else:
+        _ask_name(room)
 
 
 def _ask_name(room: Classroom) -> None:
@@ -242,11 +268,6 @@ def _ask_code(room: Classroom, name: str) -> None:
         st.rerun()
 
 
-def _teachers_way(room: Classroom) -> None:
-    with st.expander("I teach this class", icon=":material/school:"):
-        teacher_form(room)
-
-
 def teacher_form(room: Classroom) -> None:
     """Ask for the teacher code and sit down as teacher."""
     with st.form("teacher-code", border=False):
@@ -273,17 +294,20 @@ def _show_code(seat: Seat) -> None:
         st.container(width=DOOR_WIDTH, border=True, key="code"),
     ):
         st.title("Your code", anchor=False)
-        st.markdown(
-            f"Write it down, {as_text(seat.name)}: with your name it opens your work on another day or another "
-            "computer. It is not shown again."
-        )
+        st.markdown(f"Write it down, {as_text(seat.name)}:")
+        st.html(f"<style>{BIG_CODE}</style>")
         st.code(code, language=None)
-        if st.button(
-            "I have written it down",
-            type="primary",
-            key="code-kept",
-            help="Hides the code for good and opens your workspace.",
-        ):
-            del st.session_state[CODE]
-            st.rerun()
+        st.markdown(
+            "With your name it opens your work on another day or another computer. It is not shown again."
+        )
+        # At the other side of the box: the second click of a double one on “Come in” must not hide the code.
+        with st.container(horizontal=True, horizontal_alignment="right"):
+            if st.button(
+                "I have written it down",
+                type="primary",
+                key="code-kept",
+                help="Hides the code for good.",
+            ):
+                del st.session_state[CODE]
+                st.rerun()
     st.stop()

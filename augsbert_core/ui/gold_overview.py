@@ -73,6 +73,7 @@ def overview(bench: Bench, project: Project) -> None:
             high_share=float((learnt >= 0.5).mean()) if len(learnt) else None,
             middle=f"{project.score_range.to_raw(0.5):g}",
             task=project.task,
+            all_alike=len(learnt) > 1 and bool((learnt == learnt[0]).all()),
         ),
         "gold",
     )

@@ -10,6 +10,7 @@ from augsbert_core.charts import idea_curves
 from augsbert_core.learn import figure_words as words
 from augsbert_core.learn.answers import row_of
 from augsbert_core.learn.paper import BESIDE_FIGURE, FIGURES
+from augsbert_core.learn.shown import PAIRED, difference_of, hundred, signed_interval
 from augsbert_core.steps import learn_recipe as recipe
 from augsbert_core.ui.learn_parts import (
     Found,
@@ -17,6 +18,7 @@ from augsbert_core.ui.learn_parts import (
     fact_text,
     found_of,
     recompute,
+    show_damage,
     side_by_side,
     what_happened,
     with_part,
@@ -42,6 +44,7 @@ def training_size(room: Room) -> None:
 def _training_size(room: Room) -> None:
     found = with_part(found_of(room, "curve"), "points")
     st.markdown(":material/show_chart: **How much gold does each of them need?**")
+    show_damage("curve")
     if not found:
         st.caption("There are no precomputed results for this figure: have it computed here.")
         recompute(room, "curve")
@@ -73,14 +76,15 @@ def _show_curve(found: Found, shown: Sequence[str], size: int, bars: bool) -> No
         point = words.line_of(points, series).get(size)
         if point is None:
             continue
-        more = point.get("difference")
+        more = words.point_gap(points, point)
         cell.metric(
             name,
-            f"{100 * point['value']:.1f}",
-            None if more is None else f"{100 * more:+.1f} against gold only",
+            hundred(point["value"]),
+            # A metric knows the direction by this minus alone.
+            f"{more.replace('−', '-')} against gold only" if more else None,
             delta_color="off",
             help=f"Spearman × 100 on {found.values['n_test']} test pairs after training on {size:,} gold pairs"
-            + ("." if more is None else f"; 95 % interval of the difference {_range(point)}."),
+            + (f"; 95 % interval of the difference {_range(point)}." if more else "."),
         )
     frame = curve_frame(found.values, shown)
     if frame.empty:
@@ -96,8 +100,8 @@ def _show_curve(found: Found, shown: Sequence[str], size: int, bars: bool) -> No
     )
     st.caption(
         f"Parts of the gold training pairs drawn with seed {found.made['seed']}, one run per point; students take "
-        f"{recipe.CURVE_STEPS} steps at every size. Bars: 95 % intervals over the test pairs. At 0 gold pairs: the "
-        "untrained student, and the labeler after its warm start."
+        f"{recipe.CURVE_STEPS} steps at every size. At 0 gold pairs: the untrained student, and the labeler after its warm "
+        f"start. {PAIRED}"
     )
 
 
@@ -142,6 +146,7 @@ def seed_spread(room: Room) -> None:
 def _seed_spread(room: Room) -> None:
     found = with_part(found_of(room, "seeds"), "dev")
     st.markdown(":material/casino: **The same training, other seeds: how much is luck?**")
+    show_damage("seeds")
     if not found:
         st.caption("There are no precomputed results for this figure: have it computed here.")
         recompute(room, "seeds")
@@ -204,7 +209,9 @@ def _explain_seeds(room: Room, found: Found, many: int, stop: float) -> None:
     row = row_of(silver[0].values["rows"], "student-bm25") if silver else None
     told = [
         words.choice_sentence(dev, values["fractions"], stop, values["seeds"]),
-        words.anecdote_sentence(values["test"][:many], row["difference"] if row else None),
+        words.anecdote_sentence(
+            values["test"][:many], difference_of(row, silver[0].values["rows"]) if row else None
+        ),
         "The same weights, the same pairs, the same steps: the seed only orders the pairs and draws the dropout. That is "
         "enough to move a score measured on few pairs.",
     ]
@@ -217,8 +224,7 @@ def _span(values: Sequence[float]) -> str:
 
 
 def _range(point: Mapping[str, Any]) -> str:
-    low, high = point.get("difference_low"), point.get("difference_high")
-    return "not known" if low is None or high is None else f"{100 * low:+.1f} to {100 * high:+.1f}"
+    return signed_interval(point.get("difference_low"), point.get("difference_high")) or "not known"
 
 
 def _paper(lesson: str) -> None:

@@ -11,6 +11,7 @@ from augsbert_core import charts
 from augsbert_core.charts import ideas
 from augsbert_core.learn.answers import BELOW, row_of, share_below, thirds
 from augsbert_core.learn.paper import STRATEGIES
+from augsbert_core.learn.shown import gap, gap_text, hundred, interval
 from augsbert_core.options import KeepOptions
 from augsbert_core.progress import Report
 from augsbert_core.steps import learn
@@ -24,10 +25,14 @@ from augsbert_core.ui.learn_parts import (
     Room,
     found_of,
     ink,
+    judging,
     missing_results,
     predict,
     recompute,
     seconds_text,
+    shipped_or_none,
+    show_damage,
+    show_missing,
     side_by_side,
     what_happened,
     with_part,
@@ -76,13 +81,13 @@ def encoders(room: Room) -> None:
             f"{learn.N_ALL_PAIRS:,} pairs at this speed, extrapolated."
         )
     st.caption(
-        f"Your pair: “{as_text(answered.details['pair'][0])}” and “{as_text(answered.details['pair'][1])}”. "
+        f"Your pair: “{as_text(answered.details['pair'][0])}” and “{as_text(answered.details['pair'][1])}” · "
         f"Measured on this machine ({times.device}); {where}"
     )
     what_happened(
         f"On this machine the cross-encoder would need **{seconds_text(times.all_cross)}** for all pairs, the "
-        f"bi-encoder **{seconds_text(times.all_bi)}**: {times.times:,.0f} times less. For a single pair they hardly "
-        f"differ ({seconds_text(times.pair_cross)} and {seconds_text(times.pair_bi)}).",
+        f"bi-encoder **{seconds_text(times.all_bi)}**: the cross-encoder takes **{times.times:,.0f} times** as long. For a "
+        f"single pair they hardly differ ({seconds_text(times.pair_cross)} and {seconds_text(times.pair_bi)}).",
         "The difference comes from counting: 10,000 sentences are read 10,000 times by the one, and in "
         f"{learn.N_ALL_PAIRS:,} pairs by the other. The network is the same size in both.",
     )
@@ -90,23 +95,35 @@ def encoders(room: Room) -> None:
 
 def _cross_score(room: Room, times: learn.Times, pair: list[str]) -> tuple[str, str]:
     if times.score is not None:
-        return score_text(
-            room.project, times.score
-        ), "scored by the labeler trained in this workspace."
-    shipped = results.shipped("loop")
+        return _of_scale(room, times.score), "scored by the labeler trained in this workspace."
+    shipped = shipped_or_none("loop")
     if shipped and shipped.get("example", {}).get("pair") == pair:
-        score = score_text(room.project, shipped["example"]["score"])
-        return score, f"the cross-encoder’s score was precomputed on {shipped['made']['date']}."
+        score = _of_scale(room, shipped["example"]["score"])
+        return score, (
+            f"the cross-encoder’s score is a stored one of the trained labeler, from {shipped['made']['date']}."
+        )
     return (
         "not trained yet",
         "the cross-encoder was timed untrained, so it has no score yet: train it in step 3.",
     )
 
 
+def _of_scale(room: Room, score: float) -> str:
+    """A score with the scale it is on, as it stands beside a cosine."""
+    scale = room.project.score_range
+    return f"{score_text(room.project, score)} on {scale.low:g} to {scale.high:g}"
+
+
 def gold_data(room: Room) -> None:
     """Step 2: read gold pairs, and see how their scores are spread."""
     pairs = gold.scored_pairs(room.workspace, room.project.id, "train")
     scores = pairs.scores
+    if not len(scores):
+        st.info(
+            "No gold pair is left in the training split. “Reset for the next group” can bring the whole sample back.",
+            icon=":material/info:",
+        )
+        return
     _read_gold(room, pairs.sentences1, pairs.sentences2, scores)
 
     def look(report: Report) -> dict[str, Any]:
@@ -153,23 +170,32 @@ def _read_gold(room: Room, first: list[str], second: list[str], scores: np.ndarr
     st.dataframe(
         frame.iloc[order_seen],
         hide_index=True,
-        height=38 + 35 * len(frame),
+        column_config={
+            name: st.column_config.TextColumn(width=width)
+            for name, width in zip(frame.columns, (275, 275, 70), strict=True)
+        },
+        row_height=72,
+        height=38 + 72 * len(frame),
         alt="Gold pairs with their scores",
     )
 
 
 def labeler(room: Room) -> None:
     """Step 3: the cross-encoder's learning curve, and where it stands on test."""
-    found = found_of(room)
-    known = with_part(with_part(found, "rows"), "labeler")
+    show_damage()
+    found = with_part(found_of(room), "labeler")
+    known = judging(found, room.lesson)
 
     def look(report: Report) -> dict[str, Any]:
         return {"known": {"rows": known[0].values["rows"]}}
 
     answered = predict(room, look, missing=missing_results(known))
-    if answered is not None:
-        side_by_side(with_part(found, "labeler"), lambda one: _show_labeler(one))
-    recompute(room)
+    if answered is not None and not found:
+        show_missing(room)
+    else:
+        if answered is not None:
+            side_by_side(found, _show_labeler)
+        recompute(room)
     if answered is not None:
         training_size(room)
 
@@ -202,11 +228,10 @@ def _show_labeler(found: Found) -> None:
         + (f" · trained in {seconds_text(ours['seconds'])}" if ours.get("seconds") else "")
     )
     if trained and small and full:
-        gap = 100 * (trained["value"] - small["value"])
-        against = 100 * (trained["value"] - full["value"])
         what_happened(
-            f"The labeler reaches **{_points(trained)}** on test (95 % interval {_range(trained)}): {gap:+.1f} points "
-            f"against the untrained small student, {against:+.1f} against the untrained full one.",
+            f"The labeler reaches **{_points(trained)}** on test (95 % interval {_range(trained)}): "
+            f"{gap_text(trained['value'], small['value'])} points against the untrained small student, "
+            f"{gap_text(trained['value'], full['value'])} against the untrained full one.",
             _teaches(trained, small, row_of(rows, "gold-small")),
             "Whether it has something to teach the full student, which was tuned on a billion sentence pairs before, is "
             "the question of step 7.",
@@ -216,9 +241,9 @@ def _show_labeler(found: Found) -> None:
 def _teaches(trained: Any, small: Any, gold_only: Any) -> str:
     """Whether the labeler knows more than the small student has learnt from the same gold."""
     if gold_only is None:
-        more = "has" if trained["low"] > small["value"] else "may have"
+        more = "has" if (trained["low"] or -1.0) > small["value"] else "may have"
         return f"So it {more} something to teach the small student."
-    ahead = 100 * (trained["value"] - gold_only["value"])
+    ahead = gap(trained["value"], gold_only["value"])
     told = f"From the same gold the small student gets to {_points(gold_only)}"
     if ahead <= 0:
         return f"{told}, no less: here the labeler has little to teach it."
@@ -226,15 +251,16 @@ def _teaches(trained: Any, small: Any, gold_only: Any) -> str:
 
 
 def _points(row: Any) -> str:
-    return f"{100 * row['value']:.1f}"
+    return hundred(row["value"])
 
 
 def _range(row: Any) -> str:
-    return f"{100 * row['low']:.1f} to {100 * row['high']:.1f}"
+    return interval(row["low"], row["high"]) or "not known"
 
 
 def sampling(room: Room) -> None:
     """Step 4: the five samplers live, the labeler's scores of what they chose, and neighbours of a sentence."""
+    show_damage()
     found = with_part(found_of(room), "strategies")
     whole = [one for one in found if len(one.values["strategies"]) == len(recipe.STRATEGIES)]
 
@@ -242,11 +268,17 @@ def sampling(room: Room) -> None:
         made = learn.run_samplers(room.workspace, room.project, report)
         return {"known": {"strategies": whole[0].values["strategies"]}, "sampling": asdict(made)}
 
+    if room.revealed is None:
+        learn.prepare_samplers_soon()
     answered = predict(room, run, action="Run the five samplers", missing=missing_results(whole))
     if answered is None:
         recompute(room)
         return
     _show_samplers(answered.details.get("sampling") or {})
+    if not whole:
+        show_missing(room)
+        _neighbours(room)
+        return
     side_by_side(whole, _show_below)
     made = answered.details.get("sampling") or {"n_sentences": 0, "n_possible": 0}
     shares = {
@@ -254,11 +286,11 @@ def sampling(room: Room) -> None:
     }
     what_happened(
         f"The {made['n_sentences']:,} training sentences make {made['n_possible']:,} possible pairs. Of random ones, "
-        f"**{shares['random']:.0%}** are scored below 0.2 of the scale, because two sentences drawn blindly "
+        f"**{shares['random']:.0%}** are scored below 1 of 5, because two sentences drawn blindly "
         f"have nothing in common; of BM25's neighbours {shares['bm25']:.0%}, of semantic ones "
         f"{shares['semantic']:.0%}.",
         "The KDE rule starts from random pairs too, but keeps only those whose score is as common in gold "
-        f"({shares['kde']:.0%} below 0.2): it pays for labels of pairs that it then throws away.",
+        f"({shares['kde']:.0%} below 1 of 5): it pays for labels of pairs that it then throws away.",
     )
     _neighbours(room)
     recompute(room)
@@ -290,9 +322,13 @@ def _show_samplers(made: dict[str, Any]) -> None:
         alt="Pairs that each strategy chooses",
     )
     st.caption(
-        f"{made['n_sentences']:,} sentences, {made['n_possible']:,} possible pairs; embedded once in "
-        f"{seconds_text(made['embed_seconds'])} for the two semantic strategies."
+        f"{made['n_sentences']:,} sentences, {made['n_possible']:,} possible pairs. Times are of the second run of each, "
+        "after loading. Both semantic strategies need the sentences embedded before: "
+        f"{seconds_text(made['embed_seconds'])} on top, once."
     )
+
+
+BELOW_TITLE = "Scored below 1 of 5"
 
 
 def _show_below(found: Found) -> None:
@@ -300,9 +336,7 @@ def _show_below(found: Found) -> None:
     frame = pd.DataFrame(
         {
             "Strategy": [STRATEGIES[name] for name in strategies],
-            "Scored below 0.2": [
-                100 * share_below(one["bins"], BELOW) for one in strategies.values()
-            ],
+            BELOW_TITLE: [100 * share_below(one["bins"], BELOW) for one in strategies.values()],
             "Pairs": [one["n_pairs"] for one in strategies.values()],
             "Labelled": [one["passes"] for one in strategies.values()],
         }
@@ -311,7 +345,7 @@ def _show_below(found: Found) -> None:
         frame,
         hide_index=True,
         column_config={
-            "Scored below 0.2": st.column_config.ProgressColumn(
+            BELOW_TITLE: st.column_config.ProgressColumn(
                 format="%.0f %%", min_value=0.0, max_value=100.0, color="blue",
                 help="Share of the silver pairs that the labeler scores in the lowest fifth of the scale.",
             ),

@@ -1,28 +1,38 @@
 """The facts of a hand-out, gathered from a session's answers and the numbers it saw."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from augsbert_core.errors import WorkbenchError
 from augsbert_core.learn import paper
 from augsbert_core.learn.answers import BELOW, share_below
-from augsbert_core.learn.figure_words import SERIES
+from augsbert_core.learn.figure_words import SERIES, point_gap
 from augsbert_core.learn.handout import HandoutFacts, LessonFacts
 from augsbert_core.learn.lessons import LESSONS, Lesson
 from augsbert_core.learn.paper import STRATEGIES
+from augsbert_core.learn.shown import PAIRED, difference_text, hundred, interval, signed_interval
 from augsbert_core.steps import learn
 from augsbert_core.steps import learn_results as results
+from augsbert_core.steps.learn_results import BESIDE_FULL
 from augsbert_core.storage.lessons import LessonProgress
-from augsbert_core.ui.learn_parts import seconds_text
-from augsbert_core.ui.learn_students import name_of
+from augsbert_core.ui.learn_parts import seconds_text, shipped_or_none
+from augsbert_core.ui.learn_students import full_name_of, name_of
+
+FIGURE_OF = {"labeler": "curve", "student": "seeds"}
+"""Lesson → the results of its figure."""
+
+
+UNTRAINED = {
+    "untrained-small": "Untrained small student (2 of 6 layers)",
+    "untrained-full": "Untrained full student (all 6 layers)",
+}
 
 
 def handout_facts(
     person: str, progress: Mapping[str, LessonProgress], now: datetime
 ) -> HandoutFacts:
     """One entry per lesson, with results only where they were revealed."""
-    shipped = {name: _shipped(name) for name in results.RESULTS}
+    shipped = {name: shipped_or_none(name) or {} for name in results.RESULTS}
     return HandoutFacts(
         title="Augmented SBERT, step by step",
         person=person,
@@ -32,17 +42,14 @@ def handout_facts(
     )
 
 
-def _shipped(name: str) -> dict[str, Any]:
-    try:
-        return results.shipped(name) or {}
-    except WorkbenchError:
-        return {}
-
-
 def _lesson(
     lesson: Lesson, given: LessonProgress | None, shipped: Mapping[str, dict[str, Any]]
 ) -> LessonFacts:
     notes = " ".join(lesson.notes)
+    if misprints := paper.misprints_for(lesson.key):
+        notes += " Misprints: " + " ".join(
+            f"{one.text} ({one.source}.) {one.note}" for one in misprints
+        )
     if given is None:
         return LessonFacts(lesson.title, " ".join(lesson.idea), lesson.question, teacher_note=notes)
     right = str(given.details.get("right", ""))
@@ -73,7 +80,7 @@ def _rows(
         return [
             ("Bi-encoder, all pairs of 10,000 sentences", seconds_text(times.all_bi)),
             ("Cross-encoder, all pairs of 10,000 sentences", seconds_text(times.all_cross)),
-            ("Times slower", f"{times.times:,.0f}"),
+            ("Cross-encoder against bi-encoder", f"{times.times:,.0f} times as long"),
         ], "Measured in this session; the cross-encoder's time is extrapolated."
     if key == "gold" and "thirds" in details:
         counts = details["thirds"]
@@ -83,14 +90,16 @@ def _rows(
         ], "Counted in this session."
     if key == "sampling":
         return [
-            (f"{STRATEGIES[name]}: scored below 0.2", f"{share_below(one['bins'], BELOW):.0%}")
+            (f"{STRATEGIES[name]}: scored below 1 of 5", f"{share_below(one['bins'], BELOW):.0%}")
             for name, one in strategies.items()
         ], made
     if key == "labelling" and details.get("judged"):
         return [
             (
                 f"{pair['sentence1']} / {pair['sentence2']}",
-                f"you {5 * pair['mine']:.1f}, labeler {5 * pair['score']:.1f}",
+                f"you {5 * pair['mine']:.1f}, labeler {5 * pair['score']:.1f}"
+                if pair["mine"] is not None
+                else f"not scored by you, labeler {5 * pair['score']:.1f}",
             )
             for pair in details["judged"]
         ], "Your scores from this session, on the scale from 0 to 5."
@@ -104,19 +113,43 @@ def _rows(
         source = shipped["adaptation"] if key == "adaptation" else loop
         wanted = ("labeler", "untrained-small", "untrained-full") if key == "labeler" else None
         rows = [
-            (
-                name_of(row),
-                f"{100 * row['value']:.1f} ({100 * row['low']:.1f} to {100 * row['high']:.1f})",
-            )
-            for row in source.get("rows") or []
+            (_row_name(key, row), _row_value(row, source["rows"], key))
+            for row in sorted(source.get("rows") or [], key=lambda row: row["key"] in BESIDE_FULL)
             if (wanted is None or row["key"] in wanted) and row["low"] is not None
         ] + _figure_rows(key, shipped)
-        date = source["made"]["date"] if rows else ""
+        # The table's file may be missing, and the figure's be there.
+        figure = shipped.get(FIGURE_OF.get(key, ""), {})
+        made_of = source.get("made") or figure.get("made") or {}
+        date = made_of["date"] if rows else ""
         return (
             rows,
-            f"Spearman × 100 on test with 95 % intervals; precomputed on {date}." if rows else "",
+            f"Spearman × 100 on test with 95 % intervals; precomputed on {date}. {_WHY_NARROW}"
+            if rows
+            else "",
         )
     return [], ""
+
+
+_WHY_NARROW = PAIRED.replace("Bars", "In brackets after a score").replace("**", "")
+
+
+def _row_name(lesson: str, row: Mapping[str, Any]) -> str:
+    if lesson == "adaptation":
+        return name_of(row, adaptation=True)
+    return full_name_of(row) if lesson == "student" else UNTRAINED.get(row["key"], name_of(row))
+
+
+def _row_value(row: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], lesson: str) -> str:
+    """The score with its interval and, where it is held against another row of the lesson, the difference with its own."""
+    told = f"{hundred(row['value'])} ({interval(row['low'], row['high'])})"
+    points, span = (
+        difference_text(row, rows),
+        signed_interval(row["difference_low"], row["difference_high"]),
+    )
+    if lesson == "labeler" or not points or not span:
+        return told
+    against = "the student of the old topics" if lesson == "adaptation" else "gold only"
+    return f"{told}; {points} ({span}) against {against}"
 
 
 def _figure_rows(key: str, shipped: Mapping[str, dict[str, Any]]) -> list[tuple[str, str]]:
@@ -126,7 +159,7 @@ def _figure_rows(key: str, shipped: Mapping[str, dict[str, Any]]) -> list[tuple[
         return [
             (
                 f"With {point['n_gold']:,} gold pairs: {SERIES[point['series']]}",
-                f"{100 * point['value']:.1f}",
+                hundred(point["value"]) + _point_more(points, point),
             )
             for point in points
         ]
@@ -135,3 +168,9 @@ def _figure_rows(key: str, shipped: Mapping[str, dict[str, Any]]) -> list[tuple[
         told = f"{len(ends)} seeds of the small student on gold, dev at the end"
         return [(told, f"{min(ends):.1f} to {max(ends):.1f}")]
     return []
+
+
+def _point_more(points: Sequence[Mapping[str, Any]], point: Mapping[str, Any]) -> str:
+    more = point_gap(points, point)
+    span = signed_interval(point.get("difference_low"), point.get("difference_high"))
+    return f"; {more} ({span}) against gold alone" if more and span else ""

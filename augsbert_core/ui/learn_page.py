@@ -8,7 +8,7 @@ import streamlit as st
 
 from augsbert_core import jobs
 from augsbert_core.charts import ideas
-from augsbert_core.learn import handout
+from augsbert_core.learn import handout, paper
 from augsbert_core.learn.lessons import BY_KEY, LESSONS, Lesson
 from augsbert_core.steps import learn_recipe as recipe
 from augsbert_core.steps.sample_project import SAMPLE_NAME, open_sample_project
@@ -16,9 +16,10 @@ from augsbert_core.storage import projects
 from augsbert_core.storage.lessons import LessonProgress, forget_lessons, progress_of
 from augsbert_core.ui import learn_first, learn_second, learn_students
 from augsbert_core.ui.bench import Bench, open_project
+from augsbert_core.ui.door import in_class, may_teach
 from augsbert_core.ui.identity import person
 from augsbert_core.ui.learn_handout import handout_facts
-from augsbert_core.ui.learn_parts import Room, ink, paper_facts
+from augsbert_core.ui.learn_parts import Room, fact_text, ink, paper_facts
 from augsbert_core.ui.widgets import READING_WIDTH, flash, page_link, user_errors
 
 SHOW = {
@@ -33,6 +34,7 @@ SHOW = {
 }
 
 QUERY = "lesson"
+NOTES, NOTES_QUERY = "learn-notes", "notes"
 
 ONE_ROW = ".st-key-learn-step button { padding-inline: 0.5rem; }"
 """So that the eight steps stay in one row on a small laptop."""
@@ -52,16 +54,22 @@ def learn_page(bench: Bench) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         number = LESSONS.index(lesson) + 1
         st.subheader(f"{number}. {lesson.title}", anchor=False, width="stretch")
-        _class_tools(who, progress)
-        _reset(bench)
+        with user_errors():
+            _class_tools(who, progress)
+        if may_teach():
+            _reset(bench)
     _pipeline(lesson)
     with st.container(width=READING_WIDTH):
         st.markdown("  \n".join(lesson.idea))
         st.markdown(f":primary[:material/touch_app:] **Do:** {lesson.task}")
-    if st.session_state.get("learn-notes"):
+    if _notes_on():
         with st.container(border=True, key="learn-teacher-notes"):
             st.markdown(":material/school: **For the teacher**")
-            st.markdown("\n".join(f"- {note}" for note in lesson.notes))
+            notes = list(lesson.notes) + [
+                f"Misprint in the paper: {fact_text(fact)}"
+                for fact in paper.misprints_for(lesson.key)
+            ]
+            st.markdown("\n".join(f"- {note}" for note in notes))
     room = Room(bench, who, lesson, progress)
     with user_errors():
         SHOW[lesson.key](room)
@@ -155,19 +163,24 @@ def _walk(lesson: Lesson, progress: Mapping[str, LessonProgress]) -> None:
         )
         st.success(
             f"All eight steps are done; {right} of {len(LESSONS)} predictions were right. The hand-out is in "
-            "“Class tools” above.",
+            f"“{_tools_title()}” above.",
             icon=":material/school:",
         )
 
 
 def _class_tools(who: str, progress: Mapping[str, LessonProgress]) -> None:
-    with st.popover("Class tools", icon=":material/school:", help="Hand-out and teacher notes."):
-        st.toggle(
-            "Teacher notes", key="learn-notes", persist_state="session",
-            help="Shows timing, questions for the class and pitfalls beside each step.",
+    with st.popover(
+        _tools_title(), icon=":material/school:",
+        help="The hand-out, to print or to keep; for whoever teaches, notes as well.",
+    ):  # fmt: skip
+        if may_teach():
+            _notes_switch()
+        name = st.text_input(
+            "Name on the hand-out", who, key="learn-handout-name", max_chars=80,
+            help="Stands below the title beside the date; leave it empty for none.",
         )  # fmt: skip
-        facts = handout_facts(who, progress, datetime.now().astimezone())
-        teacher = bool(st.session_state.get("learn-notes"))
+        facts = handout_facts(name.strip(), progress, datetime.now().astimezone())
+        teacher = _notes_on()
         st.caption(
             "Hand-out of this session: questions, your answers, the numbers seen here, and the paper’s."
         )
@@ -184,6 +197,27 @@ def _class_tools(who: str, progress: Mapping[str, LessonProgress]) -> None:
             )  # fmt: skip
 
 
+def _tools_title() -> str:
+    return "Class tools" if may_teach() else "Hand-out"
+
+
+def _notes_switch() -> None:
+    """The switch of the notes; it is in the address too, so that a refresh leaves it as it is."""
+    st.session_state.setdefault(NOTES, st.query_params.get(NOTES_QUERY) == "1")
+    on = st.toggle(
+        "Teacher notes", key=NOTES, persist_state="session",
+        help="Shows timing, questions for the class and pitfalls beside each step.",
+    )  # fmt: skip
+    if on:
+        st.query_params[NOTES_QUERY] = "1"
+    else:
+        st.query_params.pop(NOTES_QUERY, None)
+
+
+def _notes_on() -> bool:
+    return may_teach() and bool(st.session_state.get(NOTES))
+
+
 def _reset(bench: Bench) -> None:
     """Forget everything after a confirmation."""
     with st.popover(
@@ -191,6 +225,11 @@ def _reset(bench: Bench) -> None:
     ):
         st.markdown(
             "Forgets **everybody’s predictions and measured numbers** of the Learn page in this workspace."
+            + (
+                " In a class this is your own workspace; “Classroom” begins the next class for everybody."
+                if in_class()
+                else ""
+            )
         )
         also = st.checkbox(
             "Also remove the sample project with all its models and results",
@@ -213,7 +252,7 @@ def _reset(bench: Bench) -> None:
 
 
 def _remove_sample(bench: Bench) -> None:
-    for name in (SAMPLE_NAME, recipe.SOURCE_NAME, recipe.TARGET_NAME):
-        found = projects.find_project(bench.workspace, name)
-        if found is not None:
-            jobs.discard_project(bench.workspace, found.id)
+    """All projects of the guided demo, or, while a job is at work in one of them, none."""
+    recipe.refuse_while_at_work(bench.workspace)
+    for project in recipe.demo_projects(bench.workspace):
+        jobs.discard_project(bench.workspace, project.id)

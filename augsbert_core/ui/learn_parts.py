@@ -8,12 +8,14 @@ from typing import Any
 import streamlit as st
 
 from augsbert_core import jobs
+from augsbert_core.errors import WorkbenchError
 from augsbert_core.learn import paper
 from augsbert_core.learn.answers import right_answer
 from augsbert_core.learn.lessons import Lesson
 from augsbert_core.progress import Report
 from augsbert_core.steps import learn_recipe as recipe
 from augsbert_core.steps import learn_results as results
+from augsbert_core.steps import learn_shapes as shapes
 from augsbert_core.storage import projects
 from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.lessons import LessonProgress, reveal_lesson
@@ -76,8 +78,11 @@ class Found:
 
 
 def found_of(room: Room, name: str = "loop") -> list[Found]:
-    """The shipped results, and what this workspace has found with the same recipe; either may be missing."""
-    shipped = results.shipped(name)
+    """The shipped results, and what this workspace has found with the same recipe; either may be missing.
+
+    Damaged shipped results are missing too: `show_damage` says so.
+    """
+    shipped, _ = _shipped(name)
     found = [Found(SHIPPED, shipped)] if shipped else []
     project = _project_of(room, name)
     batch = results.newest_batch(room.workspace, project, name) if project else None
@@ -87,6 +92,26 @@ def found_of(room: Room, name: str = "loop") -> list[Found]:
             live = _live(room.workspace.home, name, project.id, batch.id, n_done)
             found.append(Found(LIVE, live))
     return found
+
+
+def _shipped(name: str) -> tuple[dict[str, Any] | None, str]:
+    """The shipped results, and why they cannot be read."""
+    try:
+        return results.shipped(name), ""
+    except WorkbenchError as error:
+        return None, str(error)
+
+
+def shipped_or_none(name: str) -> dict[str, Any] | None:
+    """The shipped results; None when they are missing or damaged."""
+    return _shipped(name)[0]
+
+
+def show_damage(name: str = "loop") -> None:
+    """One sentence where shipped results are there and cannot be read; the step goes on without them."""
+    _, damage = _shipped(name)
+    if damage:
+        st.error(as_text(damage), icon=":material/error:")
 
 
 def _project_of(room: Room, name: str) -> Project | None:
@@ -100,12 +125,23 @@ def _live(home: Path, name: str, project_id: int, batch_id: int, n_done: int) ->
     """n_done: part of the key, so that new results are read."""
     workspace = Workspace(home)
     project, batch = projects.get_project(workspace, project_id), get_run(workspace, batch_id)
-    return results.RESULTS[name](workspace, project, batch)
+    return shapes.sound(name, results.RESULTS[name](workspace, project, batch))
 
 
 def with_part(found: list[Found], part: str) -> list[Found]:
     """Those that have this part already."""
     return [one for one in found if one.values.get(part)]
+
+
+def judging(found: list[Found], lesson: Lesson) -> list[Found]:
+    """Those from which the right answer of a lesson can be told."""
+    return [one for one in found if right_answer(lesson.key, one.values)]
+
+
+def show_missing(room: Room, name: str = "loop") -> None:
+    """What stands in the place of results that are gone, though the step was revealed before."""
+    st.info(missing_results([]), icon=":material/info:")
+    recompute(room, name)
 
 
 def missing_results(known: list[Found]) -> str:
@@ -230,6 +266,11 @@ def predict(
             details = compute(bar_report(bar))
             known = details.pop("known", {})
             details["right"] = right_answer(lesson.key, known)
+            if not details["right"]:
+                raise WorkbenchError(
+                    "These results do not say which answer is right, so nothing was kept. Press “Recompute here”, or "
+                    "install again."
+                )
             reveal_lesson(
                 room.workspace, room.person, lesson.key, (choice or "") if reveal else "", details
             )

@@ -25,6 +25,8 @@ from augsbert_core.ui.learn_parts import (
     missing_results,
     predict,
     recompute,
+    show_damage,
+    show_missing,
     side_by_side,
     what_happened,
     with_part,
@@ -32,6 +34,7 @@ from augsbert_core.ui.learn_parts import (
 from augsbert_core.ui.widgets import as_text, score_text
 
 SETTINGS = KeepOptions(0)
+UNSCORED = "not scored"
 
 HUES = {
     "random": charts.COLORS["neutral"],
@@ -45,6 +48,7 @@ HUES = {
 
 def labelling(room: Room) -> None:
     """Step 5: score pairs oneself, then see the labeler's scores of them and of all BM25 pairs."""
+    show_damage()
     found = with_part(with_part(found_of(room), "judged"), "strategies")
     known = [one for one in found if "bm25" in one.values["strategies"]]
     if room.revealed is None and known:
@@ -55,7 +59,7 @@ def labelling(room: Room) -> None:
         mine = [
             {
                 **pair,
-                "mine": room.project.score_range.to_unit(st.session_state[f"learn-mine-{place}"]),
+                "mine": _scored(room, place),
             }
             for place, pair in enumerate(_three(values["judged"]))
         ]
@@ -70,19 +74,23 @@ def labelling(room: Room) -> None:
     mine = answered.details.get("judged") or []
     if mine:
         _compare_scores(room, mine)
+    if not known:
+        show_missing(room)
+        return
     side_by_side(known, lambda one: _show_silver(room, one))
     bins = known[0].values["strategies"]["bm25"]["bins"]
-    gaps = [abs(pair["mine"] - pair["score"]) for pair in mine]
+    gaps = [abs(pair["mine"] - pair["score"]) for pair in mine if pair["mine"] is not None]
     width = room.project.score_range.high - room.project.score_range.low
     what_happened(
         f"The labeler read {sum(bins):,} BM25 pairs and put **{1 - share_below(bins, 0.5):.0%}** of them in the upper half "
         "of the scale. Shared words do not make sentences alike, which is why so many of them are low.",
         (
-            f"You and the labeler were {width * float(np.mean(gaps)):.1f} points of {width:g} apart on average. "
+            f"On the {len(gaps)} pair{'s' if len(gaps) != 1 else ''} that you scored, you and the labeler were "
+            f"{width * float(np.mean(gaps)):.1f} points of {width:g} apart on average. "
             if gaps
             else ""
         )
-        + "Where you disagree, one of you is wrong, and silver carries the labeler’s side into the student. "
+        + "Where you disagree, one of you is wrong, or both, and silver carries the labeler’s side into the student. "
         "On the Silver page such pairs are corrected.",
     )
     recompute(room)
@@ -100,12 +108,18 @@ def _judge(room: Room, judged: Sequence[Mapping[str, Any]]) -> None:
         with st.container(border=True, key=f"learn-judge-{place}"):
             words, slider = st.columns([3, 2], vertical_alignment="center")
             words.markdown(f"{as_text(pair['sentence1'])}  \n{as_text(pair['sentence2'])}")
-            slider.slider(
-                f"Your score of pair {place + 1}", scale.low, scale.high, (scale.low + scale.high) / 2,
-                step=(scale.high - scale.low) / 10, key=f"learn-mine-{place}",
-                help="0 unrelated · 1 same topic · 2 some details shared · 3 roughly equivalent · 4 all but a detail · "
+            slider.select_slider(
+                f"Your score of pair {place + 1}", [UNSCORED, *np.linspace(scale.low, scale.high, 11).tolist()],
+                key=f"learn-mine-{place}", format_func=lambda step: step if step == UNSCORED else f"{step:g}",
+                help="At the left it counts as not scored. 0 unrelated · 1 same topic · 2 some details shared · 3 roughly equivalent · 4 all but a detail · "
                 "5 same meaning.",
             )  # fmt: skip
+
+
+def _scored(room: Room, place: int) -> float | None:
+    """The score from 0 to 1 that a slider was moved to; None when nobody moved it."""
+    step = st.session_state[f"learn-mine-{place}"]
+    return None if step == UNSCORED else room.project.score_range.to_unit(step)
 
 
 def _compare_scores(room: Room, mine: Sequence[Mapping[str, Any]]) -> None:
@@ -113,15 +127,19 @@ def _compare_scores(room: Room, mine: Sequence[Mapping[str, Any]]) -> None:
         {
             "Sentence 1": [pair["sentence1"] for pair in mine],
             "Sentence 2": [pair["sentence2"] for pair in mine],
-            "You": [score_text(room.project, pair["mine"]) for pair in mine],
+            "You": [
+                UNSCORED if pair["mine"] is None else score_text(room.project, pair["mine"])
+                for pair in mine
+            ],
             "Labeler": [score_text(room.project, pair["score"]) for pair in mine],
         }
     )
-    narrow = st.column_config.TextColumn(width=80)
+    narrow, wide = (st.column_config.TextColumn(width=width) for width in (80, 230))
     st.dataframe(
         frame,
         hide_index=True,
-        column_config={"You": narrow, "Labeler": narrow},
+        row_height=72,
+        column_config={"Sentence 1": wide, "Sentence 2": wide, "You": narrow, "Labeler": narrow},
         alt="Your scores beside the labeler's",
     )
 
@@ -148,14 +166,18 @@ def _show_silver(room: Room, found: Found) -> None:
 
 def density(room: Room) -> None:
     """Step 6: all five densities beside gold (fig. 4), and the KDE rule with its c."""
-    found = with_part(found_of(room), "pool")
-    whole = [one for one in found if len(one.values["strategies"]) == len(recipe.STRATEGIES)]
+    show_damage()
+    found = with_part(with_part(found_of(room), "pool"), "strategies")
+    whole = [one for one in found if _is_whole(one.values["strategies"])]
 
     def look(report: Report) -> dict[str, Any]:
         return {"known": {"strategies": whole[0].values["strategies"]}}
 
     if predict(room, look, missing=missing_results(whole)) is None:
         recompute(room)
+        return
+    if not whole:
+        show_missing(room)
         return
     scores = gold.gold_scores(room.workspace, room.project.id, ["train"])
     side_by_side(whole, lambda one: _show_densities(room, scores, one))
@@ -180,6 +202,12 @@ def density(room: Room) -> None:
     recompute(room)
 
 
+def _is_whole(strategies: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether all strategies are there with their distances; without gold there is none."""
+    distances = [one["distance"] for one in strategies.values()]
+    return len(distances) == len(recipe.STRATEGIES) and None not in distances
+
+
 def _show_densities(room: Room, scores: np.ndarray, found: Found) -> None:
     strategies = found.values["strategies"]
     shown = st.multiselect(
@@ -199,7 +227,7 @@ def _show_densities(room: Room, scores: np.ndarray, found: Found) -> None:
         key=f"learn-densities-{found.origin}",
         alt="Densities of gold and of the silver scores of each strategy. "
         + "; ".join(
-            f"{STRATEGIES[name]}: distance {one['distance']:.3f}"
+            f"{STRATEGIES[name]}: distance {_points_of(room, one['distance'])}"
             for name, one in strategies.items()
         ),
     )
@@ -244,6 +272,11 @@ def _points_of(room: Room, share: float) -> str:
     return f"{width * share:.2f} of {width:g} points"
 
 
+def _gap(value: float, other: float) -> str:
+    """The difference of two numbers as both are shown, with the minus by which a metric knows the direction."""
+    return f"{round(value, 2) - round(other, 2):+.2f}"
+
+
 def _acceptance(room: Room, scores: np.ndarray, found: Found) -> None:
     pool_bins = found.values["pool"]
     ours = gold_spread("Gold", scores, SETTINGS)
@@ -252,7 +285,7 @@ def _acceptance(room: Room, scores: np.ndarray, found: Found) -> None:
         return
     st.markdown(":material/tune: **The KDE rule: which random pairs stay?**")
     c = st.select_slider(
-        "c", [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0], value=1.0, key="learn-c",
+        "c: how much of the pool may stay", [0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0], value=1.0, key="learn-c",
         help="A pair of score s is kept with the chance min(1, c · gold density ÷ pool density); 1 is the paper's rule.",
     )  # fmt: skip
     expected = kde.expected_kept(ours.heights, pool.heights, c, GRID)
@@ -272,8 +305,9 @@ def _acceptance(room: Room, scores: np.ndarray, found: Found) -> None:
         width = room.project.score_range.high - room.project.score_range.low
         cells[2].metric(
             "Distance to gold, points", f"{width * kept:.2f}",
-            f"{width * (kept - before):+.2f} against the whole pool", delta_color="inverse",
-            help="By how much scores must move, on average, to lie like gold.",
+            f"{_gap(width * kept, width * before)} against the whole pool", delta_color="inverse",
+            help=f"By how much scores must move, on average, to lie like gold; for the whole pool {width * before:.2f}. The "
+            "pool is drawn for KDE by itself: another draw than the strategy “Random” above, so both differ a little.",
         )  # fmt: skip
     st.plotly_chart(
         ideas.acceptance_figure(ours.heights, pool.heights, c, room.project.score_range),

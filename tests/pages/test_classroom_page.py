@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from augsbert_core.options import SampleOptions
+from augsbert_core.steps.sample_project import open_sample_project
 from augsbert_core.storage import class_turns, classroom, lessons, projects, queue
 from augsbert_core.storage.class_database import Classroom, Seat
 from augsbert_core.storage.database import Workspace, open_workspace
@@ -150,6 +151,35 @@ def test_a_student_cannot_open_the_overview(open_page: OpenPage, room: Classroom
     assert "not the teacher code" in app.error[0].value
 
 
+def test_the_teachers_address_asks_for_the_teacher_code_first(
+    open_page: OpenPage, room: Classroom
+) -> None:
+    app = open_page("classroom")
+    assert app.text_input[0].key == "door-teacher"
+    assert [one.label for one in app.expander] == ["I am a student"]
+    app = come_in(open_page, "Ada", "classroom")
+    assert len(app.code[0].value) == 4, "a student who came by this address gets in, too"
+    app = open_page("start")
+    assert app.text_input[0].key == "door-name"
+    assert [one.label for one in app.expander] == ["I teach this class"]
+
+
+def test_notes_and_reset_of_learn_are_the_teachers(open_page: OpenPage, room: Classroom) -> None:
+    token, ada = seated(room, "Ada")
+    open_sample_project(ada)
+    hers = open_page("learn", seat=token, notes="1")
+    assert "For the teacher" not in words_on(hers)
+    assert not hers.toggle
+    assert not any(button.label == "Forget them" for button in hers.button)
+    teacher = as_teacher(room)
+    seat = classroom.seat_of(room, teacher)
+    assert seat is not None
+    open_sample_project(open_workspace(seat.workspace(room).home))
+    theirs = open_page("learn", seat=teacher, notes="1")
+    assert "For the teacher" in words_on(theirs)
+    assert any(button.label == "Forget them" for button in theirs.button)
+
+
 def test_the_teacher_sees_who_is_here_and_what_was_predicted(
     open_page: OpenPage, room: Classroom
 ) -> None:
@@ -159,7 +189,7 @@ def test_the_teacher_sees_who_is_here_and_what_was_predicted(
     answer = next(iter(lesson.choices))
     for name in ("Ada", "Bob <b>"):
         _, workspace = seated(room, name)
-        lessons.reveal_lesson(workspace, name, lesson.key, answer, {})
+        lessons.reveal_lesson(workspace, name, lesson.key, answer, {"right": answer})
     code = classroom.begin_teaching(room, None)
 
     app = open_page("classroom")
@@ -170,7 +200,10 @@ def test_the_teacher_sees_who_is_here_and_what_was_predicted(
     assert list(table["done"]) == [1, 1]
     assert list(table["here"]) == [True, True]
     bars = [bar.proto.text for bar in app.get("progress")]
+    assert bars[0].startswith("✓")
     assert bars[0].endswith("2 of 2")
+    assert not bars[1].startswith("✓")
+    assert "2 of 2 predicted" in words_on(app)
 
 
 def test_the_teacher_gives_a_new_code(open_page: OpenPage, room: Classroom) -> None:
@@ -208,3 +241,25 @@ def test_in_class_no_folder_of_the_machine_is_imported(
     monkeypatch.setenv(FENCE, str(room.desks))
     with pytest.raises(WorkbenchError, match="no folder"):
         read_dataset(str(tmp_path), "")
+
+
+@pytest.mark.parametrize("page", ["start", "learn", "classroom"])
+@pytest.mark.parametrize("harm", ["damaged", "emptied", "gone"])
+def test_a_class_that_cannot_be_read_is_a_sentence_on_every_page(
+    open_page: OpenPage, room: Classroom, page: str, harm: str
+) -> None:
+    token, _ = seated(room, "Ada")
+    assert not open_page(page, seat=token).exception
+    for path in room.home.glob("class.db-*"):
+        path.unlink()
+    if harm == "gone":
+        room.database.unlink()
+    else:
+        room.database.write_bytes(b"garbage!" * 600 if harm == "damaged" else b"")
+    for query in ({"seat": token}, {}):  # whoever sits, and a newcomer
+        app = open_page(page, **query)
+        assert not app.exception
+        (told,) = [error.value for error in app.error]
+        assert "The class cannot be read" in told
+        assert "put a backup of" in told
+    assert room.database.exists() == (harm != "gone"), "no empty file takes its place"

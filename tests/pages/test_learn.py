@@ -177,6 +177,40 @@ def test_teacher_notes_are_shown_when_asked_for(
     assert LESSONS[1].notes[0] not in words_on(page)
     page.toggle(key="learn-notes").set_value(True).run()
     assert LESSONS[1].notes[0] in words_on(page)
+    assert "1" in page.query_params["notes"]
+    page.toggle(key="learn-notes").set_value(False).run()
+    assert "notes" not in page.query_params
+
+
+def test_a_refresh_keeps_the_teacher_notes(
+    workspace: Workspace, open_page: Callable[..., AppTest]
+) -> None:
+    open_sample_project(workspace)
+    page = open_page("learn", lesson="student", notes="1")
+    assert page.toggle(key="learn-notes").value
+    assert LESSONS[6].notes[0] in words_on(page)
+    assert "Misprint in the paper" in words_on(page)
+
+
+def test_a_slider_that_nobody_moved_is_no_score(
+    workspace: Workspace, open_page: Callable[..., AppTest]
+) -> None:
+    open_sample_project(workspace)
+    page = open_page("learn", lesson="labelling")
+    page.select_slider(key="learn-mine-1").set_value(4.0).run()
+    answer(page, "10")
+    kept = lessons.progress_of(workspace, person())["labelling"].details["judged"]
+    assert [pair["mine"] for pair in kept] == [None, 0.8, None]
+    assert list(page.dataframe[0].value["You"]) == ["not scored", "4.00", "not scored"]
+    assert "On the 1 pair that you scored" in words_on(page)
+
+
+def test_the_table_names_the_origin_of_the_labeler_and_says_which_interval_counts(
+    workspace: Workspace, open_page: Callable[..., AppTest]
+) -> None:
+    page = revealed(workspace, "adaptation", open_page)
+    assert "Labeler of the old topics" in list(page.dataframe[0].value["Model"])
+    assert "same test pairs" in words_on(page)
 
 
 def test_a_reset_forgets_the_answers_after_a_confirmation(
