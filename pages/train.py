@@ -81,7 +81,7 @@ if trained:
     training_plan.export_section(bench, project, trained)
 else:
     ui.empty_state(
-        "None yet. Start the training above. One on gold alone belongs beside every one with silver: it is what silver "
+        "None yet. Press “Train” or “Train both” above. One on gold alone belongs beside every one with silver: it is what silver "
         "has to beat."
     )
 if options is not None:

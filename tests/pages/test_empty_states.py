@@ -81,7 +81,7 @@ def test_candidates_without_a_score_lead_to_the_labeler(
     [
         ("cross_encoder", "Press “Train the cross-encoder” above"),
         ("sample", "Press “Sample pairs” above"),
-        ("train", "Press “Train” above"),
+        ("train", "Press “Train” or “Train both” above"),
         ("compare", "Nothing has been measured on the test split yet"),
         ("experiments", "press “Start”"),
     ],
