@@ -9,6 +9,7 @@ made-up annotators score 60 of its pairs, so that no page is empty. Needs Chromi
 import argparse
 import io
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -116,6 +117,16 @@ def seventh_step(page: Page) -> None:
     expect(page.get_by_text("What happened here?").first).to_be_visible(timeout=MINUTE)
 
 
+def three_sets(page: Page) -> None:
+    """The densities of BM25 pairs, of random pairs and of a KDE set beside those of gold (fig. 4 of the paper)."""
+    for name in ("BM25 top-3", "Random pairs"):
+        page.get_by_role("combobox", name="Compare with").click()
+        page.get_by_role("option", name=re.compile(name)).first.click()
+        settle(page)
+    page.keyboard.press("Escape")
+    expect(page.locator(".js-plotly-plot").first).to_contain_text("Random", timeout=MINUTE)
+
+
 PAGES: dict[str, tuple[str, Callable[[Page], None]]] = {
     "start": ("", as_it_is),
     "learn": ("learn", seventh_step),
@@ -124,7 +135,7 @@ PAGES: dict[str, tuple[str, Callable[[Page], None]]] = {
     "agreement": ("annotate?view=agreement&task={scored_task}", as_it_is),
     "cross-encoder": ("cross_encoder", as_it_is),
     "sample": ("sample", as_it_is),
-    "silver": ("silver", as_it_is),
+    "silver": ("silver", three_sets),
     "one-by-one": ("silver", button("Review one by one")),
     "train": ("train", as_it_is),
     "compare": ("compare", as_it_is),
