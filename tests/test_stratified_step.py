@@ -194,14 +194,15 @@ def test_killed_it_loses_no_score_and_goes_on(
 
     wait_until(is_found_dead)
     scored = n_scored()
-    assert 0 < scored < 1500
+    assert 0 < scored < 2000, "the kill came too late to show anything"
     jobs.resume(workspace, job.id)
     wait_until(lambda: queue.get_job(workspace, job.id).state not in queue.ACTIVE)
     ended = queue.get_job(workspace, job.id)
     assert ended.state == "done", (ended.error, ended.details)
     result = runs.get_run(workspace, job.run_id).metrics
     pool = silver_sets.get_silver_set(workspace, result["pool_set_id"])
-    assert 1500 <= pool.n_pairs == result["n_passes"] <= 2000
+    assert max(1500, scored) <= pool.n_pairs == result["n_passes"] <= 2000
+    assert pool.n_pairs > scored, "something was left to do"
     assert len(rounds_of(workspace, pool.id)) == pool.n_pairs
 
 
