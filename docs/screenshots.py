@@ -186,6 +186,7 @@ def take(browser: Browser, place: Place, out: Path, name: str, theme: str, width
     height = page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollHeight")
     page.set_viewport_size({"width": width, "height": max(900, min(height, TALLEST))})
     settle(page)
+    page.mouse.move(0, 0)
     page.evaluate("document.querySelector('[data-testid=\"stMain\"]').scrollTo(0, 0)")
     picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     page.close()
