@@ -616,6 +616,8 @@ def test_ctrl_c_leaves_no_trace(augsbert: Terminal, three: list[Path]) -> None:
         stderr=subprocess.PIPE,
         text=True,
         env=processes.worker_environment(),
+        # Tests that run in the background of a script would hand on that Ctrl-C is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert command.stderr is not None
     assert command.stderr.readline() == "written\n"
