@@ -46,7 +46,8 @@ def draw(
     as_json: AsJson = False,
 ) -> None:
     """Draw pairs of a silver set, as many from each score region, as a task to be scored blind."""
-    from augsbert_core.steps.audit import draw_audit, many
+    from augsbert_core.explain.phrases import many
+    from augsbert_core.steps.audit import draw_audit
     from augsbert_core.storage.annotation_tasks import get_task
 
     workspace = open_home(context)

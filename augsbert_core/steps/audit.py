@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from augsbert_core.explain.phrases import many
 from augsbert_core.metrics.audit import AuditFigures, Estimate, audit_figures
 from augsbert_core.options import TaskOptions
 from augsbert_core.options.annotating import AUDIT_QUEUE
@@ -232,11 +233,6 @@ def gaps_text(report: AuditReport) -> str:
             "scored here: not blind."
         )
     return " ".join(said)
-
-
-def many(count: int, noun: str) -> str:
-    """ "1 pair", "2 pairs"."""
-    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def scaled_text(one: Estimate, scale: ScoreRange, *, sign: bool = False) -> str:

@@ -7,6 +7,7 @@ import streamlit as st
 
 from augsbert_core import best_worst
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.explain.phrases import many
 from augsbert_core.options import BUNDLED_MODEL, TaskOptions
 from augsbert_core.queues import QUEUES
 from augsbert_core.scales import (
@@ -29,7 +30,6 @@ from augsbert_core.ui.annotate_keys import key_caps
 from augsbert_core.ui.annotate_views import open_view
 from augsbert_core.ui.bench import Bench
 from augsbert_core.ui.candidate_sets import set_label
-from augsbert_core.ui.checklist import many
 from augsbert_core.ui.job_panel import launch
 from augsbert_core.ui.recipes import keep, whole
 from augsbert_core.ui.silver_filters import set_title

@@ -2,13 +2,14 @@
 
 import streamlit as st
 
+from augsbert_core.explain.phrases import many
 from augsbert_core.storage.projects import ProjectCounts
 from augsbert_core.storage.records import AnnotationTask, Project
 from augsbert_core.ui.annotate_form import new_task
 from augsbert_core.ui.annotate_guideline import guideline_panel
 from augsbert_core.ui.annotate_tasks import task_rows
 from augsbert_core.ui.bench import Bench
-from augsbert_core.ui.checklist import ICONS, many
+from augsbert_core.ui.checklist import ICONS
 from augsbert_core.ui.job_panel import job_panel
 from augsbert_core.ui.last_job import needs_a_look
 from augsbert_core.ui.widgets import page_link

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from augsbert_core.explain.phrases import many
 from augsbert_core.exporting.files import to_csv
 from augsbert_core.queues import QUEUES
 from augsbert_core.storage import annotation_tasks
@@ -15,7 +16,6 @@ from augsbert_core.storage.runs import get_run
 from augsbert_core.ui.annotate_form import KINDS, SCALE_NAMES, SOURCES
 from augsbert_core.ui.annotate_views import open_view
 from augsbert_core.ui.bench import Bench
-from augsbert_core.ui.checklist import many
 from augsbert_core.ui.downloads import file_stem, made_or_told, show_told
 from augsbert_core.ui.widgets import as_text, flash, table_pager, time_text, user_errors
 

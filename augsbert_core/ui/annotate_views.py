@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from augsbert_core.explain.phrases import many
 from augsbert_core.storage.records import AnnotationTask, Project
-from augsbert_core.ui.checklist import many
 from augsbert_core.ui.widgets import as_text
 
 VIEW = "annotate-view"

@@ -9,6 +9,7 @@ from streamlit.errors import StreamlitAPIException
 from augsbert_core import explain
 from augsbert_core.charts.audit import audit_figure
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.explain.phrases import many
 from augsbert_core.steps.audit import (
     N_PAIRS,
     AuditReport,
@@ -17,7 +18,6 @@ from augsbert_core.steps.audit import (
     draw_audit,
     estimate_text,
     gaps_text,
-    many,
     scaled_text,
     share_text,
     task_report,

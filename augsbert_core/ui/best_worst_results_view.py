@@ -6,6 +6,7 @@ import streamlit as st
 
 from augsbert_core import charts, explain
 from augsbert_core.charts.annotators import appearances_figure
+from augsbert_core.explain.phrases import many
 from augsbert_core.pairs import ScoreRange
 from augsbert_core.steps.best_worst_results import (
     PAPER_RELIABILITY,
@@ -16,7 +17,6 @@ from augsbert_core.steps.best_worst_results import (
 from augsbert_core.storage.records import AnnotationTask, Project
 from augsbert_core.ui.annotate_views import score_button
 from augsbert_core.ui.bench import Bench
-from augsbert_core.ui.checklist import many
 from augsbert_core.ui.figures import draw
 from augsbert_core.ui.merge_panel import merge_panel
 from augsbert_core.ui.view_switch import view_switch

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.explain.phrases import many
 from augsbert_core.storage import best_worst_answers
 from augsbert_core.storage.annotation_tasks import get_task
 from augsbert_core.storage.best_worst_answers import TupleItem, TuplePair, TupleProgress
@@ -21,7 +22,6 @@ from augsbert_core.ui.annotate_guideline import guideline_aside
 from augsbert_core.ui.annotate_keys import HELD_DOWN, TOO_SOON, TUPLE_KEYS, KeyGuard, keys_html
 from augsbert_core.ui.annotate_views import pace_text
 from augsbert_core.ui.bench import Bench
-from augsbert_core.ui.checklist import many
 from augsbert_core.ui.pair_view import marked_pair
 from augsbert_core.ui.widgets import as_text
 

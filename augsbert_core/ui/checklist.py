@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 
 import streamlit as st
 
+from augsbert_core.explain.phrases import many
 from augsbert_core.storage.projects import ProjectCounts
 from augsbert_core.ui.widgets import page_link
 
@@ -116,11 +117,6 @@ def checklist(counts: ProjectCounts, busy_steps: Collection[str] = ()) -> list[I
             state = "later"
         items.append(Item(title, what, page, state, text))
     return items
-
-
-def many(count: int, word: str) -> str:
-    """ "1 silver set", "1,200 silver sets"."""
-    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def _gold_counts(counts: ProjectCounts) -> str:

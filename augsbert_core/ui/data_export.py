@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from augsbert_core.explain.phrases import many
 from augsbert_core.exporting.formats import EXCEL_ROWS, write_table
 from augsbert_core.exporting.tables import KINDS, typed_columns
 from augsbert_core.steps.compare import Comparison, Grouped
@@ -22,7 +23,6 @@ from augsbert_core.storage.records import Project, SilverSet
 from augsbert_core.storage.silver_filters import SilverFilter
 from augsbert_core.storage.silver_pages import count_silver
 from augsbert_core.ui.bench import Bench
-from augsbert_core.ui.checklist import many
 from augsbert_core.ui.compare_view import table_rows
 from augsbert_core.ui.downloads import made_or_told, show_told
 

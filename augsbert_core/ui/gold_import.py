@@ -6,6 +6,7 @@ from functools import partial
 import streamlit as st
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.explain.phrases import many
 from augsbert_core.options import ImportedFile, ImportFilesOptions, ImportOptions, to_json
 from augsbert_core.steps.import_data import SourceFile, import_files, refuse_known_files
 from augsbert_core.storage.gold import split_keys
@@ -15,7 +16,6 @@ from augsbert_core.storage.records import Job, Project, Run
 from augsbert_core.storage.runs import get_run, import_mark
 from augsbert_core.storage.uploads import keep_upload
 from augsbert_core.ui.bench import Bench
-from augsbert_core.ui.checklist import many
 from augsbert_core.ui.import_options import choose_options
 from augsbert_core.ui.import_plans import is_large, plan_of
 from augsbert_core.ui.import_preview import show_plan, show_raw, show_stored

@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from augsbert_core import charts, explain
+from augsbert_core.explain.phrases import many
 from augsbert_core.pairs import SPLITS
 from augsbert_core.storage.gold import (
     GoldFilter,
@@ -23,7 +24,6 @@ from augsbert_core.storage.records import Project, Run
 from augsbert_core.storage.runs import list_runs
 from augsbert_core.storage.triplets import count_triplets
 from augsbert_core.ui.bench import Bench
-from augsbert_core.ui.checklist import many
 from augsbert_core.ui.data_export import gold_export
 from augsbert_core.ui.figures import draw
 from augsbert_core.ui.import_report import show_report

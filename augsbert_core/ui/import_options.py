@@ -8,10 +8,10 @@ from typing import Any
 import streamlit as st
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.explain.phrases import many
 from augsbert_core.importing.table import Table
 from augsbert_core.options import ImportOptions
 from augsbert_core.storage.records import Project
-from augsbert_core.ui.checklist import many
 from augsbert_core.ui.import_columns import (
     STORED,
     Roles,

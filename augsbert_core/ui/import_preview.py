@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from augsbert_core.charts.look import COLORS, fade
+from augsbert_core.explain.phrases import many
 from augsbert_core.exporting.files import rejected_csv
 from augsbert_core.importing.columns import KINDS
 from augsbert_core.importing.leaks import Leak
@@ -16,7 +17,6 @@ from augsbert_core.importing.rows import Rejected
 from augsbert_core.importing.table import Table
 from augsbert_core.pairs import SPLITS
 from augsbert_core.steps.import_plan import ImportPlan
-from augsbert_core.ui.checklist import many
 from augsbert_core.ui.import_columns import column_names
 from augsbert_core.ui.import_splits import choose_leaks
 from augsbert_core.ui.widgets import as_text

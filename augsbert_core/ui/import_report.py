@@ -12,6 +12,7 @@ import streamlit as st
 
 from augsbert_core import explain
 from augsbert_core.charts.imports import imported_scores_figure, lengths_figure
+from augsbert_core.explain.phrases import many
 from augsbert_core.exporting.files import rejected_csv
 from augsbert_core.importing.leaks import Leak
 from augsbert_core.importing.overview import LENGTH_EDGES
@@ -22,7 +23,6 @@ from augsbert_core.storage.database import Workspace
 from augsbert_core.storage.records import Run
 from augsbert_core.storage.rejects import import_rejects
 from augsbert_core.ui.bench import Bench
-from augsbert_core.ui.checklist import many
 from augsbert_core.ui.downloads import file_stem
 from augsbert_core.ui.figures import draw
 from augsbert_core.ui.import_preview import SHOWN_REJECTS, repeats_words, show_leaks

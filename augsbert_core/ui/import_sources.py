@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.explain.phrases import many
 from augsbert_core.fence import may_open
 from augsbert_core.importing.containers import expand
 from augsbert_core.importing.dataset_folders import read_dataset_folder
 from augsbert_core.importing.dataset_hub import hub_dataset_files
 from augsbert_core.importing.parallel import join_parallel_files
-from augsbert_core.ui.checklist import many
 from augsbert_core.ui.widgets import as_text, user_errors
 
 FILE_TYPES = ("csv", "tsv", "txt", "json", "jsonl", "ndjson", "parquet", "xlsx", "gz", "zip")

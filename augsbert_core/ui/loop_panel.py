@@ -7,6 +7,7 @@ import streamlit as st
 from augsbert_core import explain
 from augsbert_core.charts.relabelled import relabelled_figure
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.explain.phrases import many
 from augsbert_core.options import LabelOptions, from_json
 from augsbert_core.steps.audit import scaled_text
 from augsbert_core.steps.plans import retrain
@@ -14,7 +15,6 @@ from augsbert_core.steps.plans.estimate import estimated_seconds
 from augsbert_core.steps.plans.retrain import (
     Retraining,
     labeler_options,
-    many,
     plan_words,
     retraining,
     unplanned_text,

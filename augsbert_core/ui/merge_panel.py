@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from augsbert_core import charts
+from augsbert_core.explain.phrases import many
 from augsbert_core.pairs import SPLITS, ScoreRange
 from augsbert_core.steps.merge_annotations import MergePlan, MergeResult, merge, plan_merge
 from augsbert_core.steps.merged_scores import WAYS
@@ -16,7 +17,6 @@ from augsbert_core.storage.gold import gold_scores
 from augsbert_core.storage.projects import count_project
 from augsbert_core.storage.records import AnnotationTask, Project
 from augsbert_core.ui.bench import Bench
-from augsbert_core.ui.checklist import many
 from augsbert_core.ui.figures import draw
 from augsbert_core.ui.identity import person
 from augsbert_core.ui.import_splits import DEALT_BY

@@ -7,6 +7,7 @@ import streamlit as st
 
 from augsbert_core import jobs
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.explain.phrases import many
 from augsbert_core.pairs import ScoreRange
 from augsbert_core.steps.sample_project import open_sample_project
 from augsbert_core.storage.database import Workspace, backup
@@ -18,7 +19,6 @@ from augsbert_core.storage.projects import (
 )
 from augsbert_core.storage.records import Project
 from augsbert_core.ui.bench import Bench, open_project
-from augsbert_core.ui.checklist import many
 from augsbert_core.ui.project_archive import export_dialog, import_project_button
 from augsbert_core.ui.widgets import as_text, flash, time_text, user_errors
 

@@ -182,14 +182,14 @@ def do_all(
         # The log counts by itself, so that it is right for an edit that was cut short too.
         words = filter_words(chosen, scale)
         if target is None:
-            done, to = action.done, ""
+            to = ""
             changed = reviews.review_many(
                 workspace,
                 set_id,
                 ids,
                 status=action.status,
                 actor=actor,
-                summary=f"{done}: {words}",
+                summary=f"{action.done}: {words}",
                 report=bar_for_long_work(),
             )
         else:
@@ -198,7 +198,7 @@ def do_all(
                 raise WorkbenchError(
                     f"The lowest score must lie below the highest; {low:g} and {high:g} do not."
                 )
-            done, to = action.done, f" to {low:g} – {high:g}"
+            to = f" to {low:g} – {high:g}"
             changed = reviews.rescale_many(
                 workspace,
                 set_id,
@@ -206,11 +206,11 @@ def do_all(
                 low=scale.to_unit(low),
                 high=scale.to_unit(high),
                 actor=actor,
-                summary=f"{done}{to}: {words}",
+                summary=f"{action.done}{to}: {words}",
                 report=bar_for_long_work(),
             )
         kept = len(ids) - changed
-        told = f"{done} {pairs(len(ids))}{to}: {words}"
+        told = f"{action.done} {pairs(len(ids))}{to}: {words}"
         tell(told + (f" · {kept:,} of them stayed as they were" if kept else ""))
     except WorkbenchError as error:
         tell(Refused(error))

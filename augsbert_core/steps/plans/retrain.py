@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from augsbert_core.errors import WorkbenchError
+from augsbert_core.explain.phrases import many
 from augsbert_core.options import (
     BatchOptions,
     BiEncoderOptions,
@@ -140,11 +141,6 @@ def left_out_text(start: Retraining) -> str:
     n_left = start.n_known + start.n_leaks
     told = f"{many(n_left, 'corrected or accepted pair')} more {'is' if n_left == 1 else 'are'} left out"
     return f"{told}: {', and '.join(why)}." if why else ""
-
-
-def many(number: int, noun: str) -> str:
-    """ "1 epoch", "4 epochs"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def labeler_options(start: Retraining, epochs: int | None = None) -> CrossEncoderOptions:
